@@ -1,0 +1,204 @@
+/* store/store.h: the truth. One interface; behind it sqlite/, memory/ and postgres/.
+ *
+ * The engine loads what a batch of commands touches, decides with the pure functions of task/, and
+ * saves the result by compare-and-set, all in one transaction. A store decides nothing itself: it
+ * says which changes it could make. What is committed is on disk when tx_commit() returns (G1).
+ *
+ * The store keeps its own counters (tasks per queue and state), document leases and history of
+ * attempts in step with the rows, in the same transaction.
+ *
+ * Thread: a `struct store` and its transaction belong to the engine's thread; each `struct reader`
+ * to the thread that opened it. store_counts() is for any thread.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_STORE_STORE_H
+#define ERRAND_STORE_STORE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "task/task.h"
+
+struct store;  /* one writing connection to the truth; opaque */
+struct tx;     /* its transaction; at most one at a time */
+struct reader; /* one reading connection; sees all that was committed before its call */
+
+/* ---- Life ---- */
+
+/* Opens the store behind `url` (sqlite:PATH, memory:), brings its schema up to date unless told not
+ * to, and takes it for this process alone where it is embedded: a second opener is refused.
+ * The caller owns *out and ends it with store_close(). */
+struct store_options {
+    struct str url;
+    bool no_migrate; /* refuse an old schema instead of upgrading it */
+    bool read_only;  /* for `errand doctor` beside a running server */
+};
+MUST_CHECK bool store_open(const struct store_options *options, struct store **out,
+                           struct err *err);
+void store_close(struct store *store); /* NULL is welcome */
+
+uint64_t store_last_id(const struct store *store); /* the highest task_id.hi ever stored; 0: none */
+uint64_t store_epoch(const struct store *store);   /* grows by one with each writing open */
+
+/* Calls `each` for every task that is not terminal, in order of creation: how memory is rebuilt at
+ * start. The task has everything but payload, metadata, tags and progress; its type and queue live
+ * as long as the store, the rest until `each` returns. A million take well under a second. */
+typedef bool store_each_fn(void *arg, const struct task *task, struct err *err);
+MUST_CHECK bool store_scan_live(struct store *store, store_each_fn *each, void *arg,
+                                struct err *err);
+
+/* ---- Transactions ---- */
+
+MUST_CHECK bool store_begin(struct store *store, struct tx **out, struct err *err);
+
+/* On disk, or not at all: ERR_UNAVAILABLE (disk full, database away: nothing happened, try later)
+ * or ERR_FATAL (the outcome cannot be trusted: the process must end). *tx is NULL afterwards. */
+MUST_CHECK bool tx_commit(struct tx **tx, struct err *err);
+void tx_close(struct tx **tx); /* rolls back what was not committed; NULL is welcome */
+
+/* Fills each load's `task` from its row, texts into its `arena`; an unknown id leaves found false.
+ * Sees what this transaction wrote. */
+struct task_load {
+    struct task_id id;
+    struct arena *arena;
+    bool whole; /* false: without payload, metadata, tags and result */
+    bool found;
+    struct task task;
+};
+MUST_CHECK bool tx_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err);
+
+/* Finds tasks by idempotency key; TASK_ID_NONE where there is none. */
+MUST_CHECK bool tx_find_keys(struct tx *tx, const struct str *keys, size_t n, struct task_id *out,
+                             struct err *err);
+
+/* Adds new tasks in any state. Ids and keys must be new (keys were looked up in this transaction; a
+ * key that another node took meanwhile is ERR_CONFLICT and the caller begins again). */
+MUST_CHECK bool tx_insert(struct tx *tx, const struct task *const *tasks, size_t n,
+                          struct err *err);
+
+/* One compare-and-set each: applied only if the row still has was->state and was->attempt, and,
+ * where the change starts an attempt on a document, nobody else holds that document. A change into
+ * a terminal state moves the task to the history, a revival back. `ended`: the attempt was->attempt
+ * ended with this change; the store keeps it for the detail view. Documents are leased to a task
+ * from RUNNING until it leaves RUNNING. */
+struct task_change {
+    const struct task *was;
+    const struct task *now;
+    bool ended;
+    struct str log; /* lines to add to the attempt's log, or absent */
+    bool applied;   /* out */
+};
+MUST_CHECK bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
+
+/* Removes terminal tasks and all that belongs to them; frees their keys. Unknown ids are passed
+ * over. */
+MUST_CHECK bool tx_delete(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
+
+/* Retention: among at most `most` finished tasks after *cursor (in creation order; 0 to begin),
+ * removes those that finished before `before_ms`. *cursor becomes 0 at the end; *oldest_ms the
+ * smallest finished_ms seen and kept (INT64_MAX: none). */
+struct store_sweep {
+    int64_t before_ms;
+    size_t most;
+    uint64_t cursor;   /* in and out */
+    int64_t oldest_ms; /* in and out; start with INT64_MAX */
+    size_t removed;    /* out: adds up */
+};
+MUST_CHECK bool tx_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
+
+/* Background upkeep when the engine is idle (late indexes, incremental vacuum): a few milliseconds
+ * of work, in a transaction of its own. *more: there is more to do. */
+MUST_CHECK bool store_tend(struct store *store, bool *more, struct err *err);
+
+/* ---- Queues ---- */
+
+struct store_queue {
+    struct str name;
+    bool paused;
+    int64_t max_concurrent; /* 0: no limit */
+    double rate_per_second; /* 0: no limit */
+    int64_t burst;          /* 0: as many as the rate, at least 1 */
+};
+typedef bool store_queue_fn(void *arg, const struct store_queue *queue, struct err *err);
+MUST_CHECK bool store_scan_queues(struct store *store, store_queue_fn *each, void *arg,
+                                  struct err *err);
+MUST_CHECK bool tx_save_queue(struct tx *tx, const struct store_queue *queue, struct err *err);
+
+/* ---- Looking ---- */
+
+/* What a list or a bulk command selects. Zero and absent mean any. */
+struct task_filter {
+    unsigned states; /* bits 1 << enum task_state; 0: any */
+    struct str type, queue, document, tag, external_id;
+    enum task_priority priority;
+    struct task_id parent, team, schedule;
+    int64_t created_after_ms, created_before_ms; /* exclusive both; 0: any */
+    uint64_t before;     /* task_id.hi: only older tasks (the page's cursor); 0: from the newest */
+    uint64_t not_before; /* task_id.hi: only tasks at or after it; 0: any */
+    size_t limit;
+    size_t
+        omit_over; /* payloads and results above this many bytes are left out; 0: all are given */
+};
+
+/* A task as a list shows it. */
+struct task_row {
+    struct task task;
+    bool payload_omitted, result_omitted;
+};
+struct task_rows {
+    struct task_row *at;
+    size_t count;
+    bool more; /* older ones match too */
+};
+
+MUST_CHECK bool reader_open(struct store *store, struct reader **out, struct err *err);
+void reader_close(struct reader *reader);
+
+/* Newest first. */
+MUST_CHECK bool reader_list(struct reader *reader, const struct task_filter *filter,
+                            struct arena *arena, struct task_rows *out, struct err *err);
+
+/* One task whole, with its attempts (oldest first; the running one included) and children's ids. */
+struct task_detail {
+    struct task task;
+    struct task_attempt *attempts;
+    size_t attempts_count;
+    struct task_id *children;
+    size_t children_count;
+};
+MUST_CHECK bool reader_detail(struct reader *reader, struct task_id id, struct arena *arena,
+                              bool *found, struct task_detail *out, struct err *err);
+
+/* The same selection inside a transaction, ids only, newest first: for bulk commands. */
+MUST_CHECK bool tx_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,
+                          struct task_id **ids, size_t *count, struct err *err);
+
+/* Tasks per queue and state. Every queue that has tasks or settings is there. Counted in memory
+ * where the store is embedded, never by COUNT(*). */
+struct store_count {
+    struct str queue;
+    int64_t tasks[TASK_STATES];
+};
+struct store_counts {
+    struct store_count *at;
+    size_t count;
+};
+MUST_CHECK bool store_counts(struct store *store, struct arena *arena, struct store_counts *out,
+                             struct err *err);
+
+/* ---- Doctor ---- */
+
+/* Checks the stored invariants (DESIGN: I1–I7, the schema's CHECKs, the file itself) and calls
+ * `each` for every violation found, with a sentence. Reads only; safe beside a running server. */
+typedef void store_finding_fn(void *arg, const char *invariant, const char *sentence);
+MUST_CHECK bool store_check(struct store *store, store_finding_fn *each, void *arg,
+                            struct err *err);
+
+/* For /metrics. */
+struct store_health {
+    int64_t wal_bytes, file_bytes;
+    uint64_t commits;
+    int64_t commit_us_sum; /* time spent in commits, fsync included */
+};
+void store_health(const struct store *store, struct store_health *out);
+
+#endif

@@ -1,0 +1,166 @@
+/* task/task.h: the noun everything else is about, and the table of its life.
+ *
+ * A task is a plain struct. Its texts are borrowed from whoever filled it (a request, a row): they
+ * live as long as the arena named there. What may happen to a task is decided by the functions of
+ * task/life.h, which are pure: task in, task out, time as an argument.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_TASK_TASK_H
+#define ERRAND_TASK_TASK_H
+
+#include "base/err.h"
+#include "task/id.h"
+
+enum task_state {
+    TASK_SCHEDULED,
+    TASK_WAITING,
+    TASK_QUEUED,
+    TASK_RUNNING,
+    TASK_RETRYING,
+    TASK_COMPLETED,
+    TASK_FAILED,
+    TASK_CANCELLED,
+    TASK_TIMEOUT,
+    TASK_STATES
+};
+
+enum task_priority { TASK_LOW = 1, TASK_NORMAL, TASK_HIGH, TASK_CRITICAL };
+
+/* How an attempt ended. */
+enum task_outcome {
+    OUTCOME_NONE, /* it has not: running, or never started */
+    OUTCOME_COMPLETED,
+    OUTCOME_FAILED,
+    OUTCOME_TIMEOUT,
+    OUTCOME_LOST,
+    OUTCOME_RELEASED,
+    OUTCOME_CANCELLED,
+    TASK_OUTCOMES
+};
+
+/* Limits of SPEC 2. Over them is an error that names the field, never a clamp. */
+#define TASK_TYPE_MAX          256
+#define TASK_QUEUE_MAX         256
+#define TASK_DOCUMENT_MAX      256
+#define TASK_KEY_MAX           256
+#define TASK_WORKER_MAX        256
+#define TASK_EXTERNAL_MAX      1024
+#define TASK_TAGS_MAX          16
+#define TASK_TAG_MAX           128
+#define TASK_METADATA_MAX      (16 * KIB)
+#define TASK_PAYLOAD_MAX       MIB /* default of [limits] payload */
+#define TASK_RESULT_MAX        MIB
+#define TASK_ERROR_MAX         (16 * KIB) /* code, message and detail together */
+#define TASK_REASON_MAX        1024       /* a cancel's reason, a progress message */
+#define TASK_RETRIES_MAX       100 /* the JSON API's; RETRIES_UNLIMITED from other protocols */
+#define TASK_RETRIES_UNLIMITED (-1)
+#define TASK_LOG_MAX           (64 * KIB) /* kept per attempt; older lines go first */
+#define TASK_LOG_LINE_MAX      (4 * KIB)
+#define TASK_TIME_MAX_MS       INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
+#define TASK_DURATION_MAX_MS   (10 * 366 * DAY_MS)      /* delayMs, timeoutMs, backoff */
+#define TASK_LEASE_MIN_MS      (1 * SECOND_MS)
+#define TASK_LEASE_MAX_MS      (24 * HOUR_MS)
+
+#define TASK_MAX_RETRIES_DEFAULT 3
+#define TASK_TIMEOUT_DEFAULT_MS  (300 * SECOND_MS)
+#define TASK_LEASE_DEFAULT_MS    (60 * SECOND_MS)
+
+struct task_backoff {
+    int64_t base_ms, max_ms;
+    double factor, jitter; /* jitter 0…1: that share of the wait is random */
+};
+#define TASK_BACKOFF_DEFAULT ((struct task_backoff){5000, 3600000, 5, 0})
+
+struct task_error {
+    struct str code, message; /* both absent: no error */
+    struct str detail;        /* JSON as sent, or absent */
+};
+
+struct task_cost {
+    double estimated, actual, tokens; /* negative: not given */
+};
+#define TASK_COST_NONE ((struct task_cost){-1, -1, -1})
+
+struct task {
+    /* The order: written once, at creation. */
+    struct task_id id;
+    struct str type, queue;
+    struct str document, external_id, key; /* absent when not given */
+    struct str payload;  /* JSON exactly as sent, or raw bytes; absent when not given */
+    bool payload_raw;    /* raw bytes: shown as payloadBase64 */
+    struct str metadata; /* JSON object as sent, or absent */
+    struct str tags[TASK_TAGS_MAX];
+    size_t tags_count;
+    struct task_backoff backoff;
+    struct task_id parent, team, schedule; /* relations; TASK_ID_NONE when unset */
+    int64_t expires_ms;                    /* UTC; 0: never */
+    int64_t created_ms;
+
+    /* Where it stands: written by every transition, through life.h alone. Times are UTC, 0: unset.
+     */
+    enum task_state state;
+    enum task_priority priority;
+    int32_t attempt;      /* attempts started so far */
+    int32_t retries;      /* used of this budget */
+    int32_t max_retries;  /* or TASK_RETRIES_UNLIMITED */
+    int64_t timeout_ms;   /* of one attempt; 0: none */
+    int64_t scheduled_ms; /* not before this; the next retry while RETRYING */
+    int64_t queued_ms;    /* its place in the line */
+    int64_t started_ms, finished_ms, cancelled_ms, updated_ms;
+    bool cancel_requested;
+    struct str cancel_reason;
+
+    /* The current attempt while RUNNING, else the last one. */
+    uint64_t token;            /* with `attempt`: the lease that may finish it */
+    enum task_outcome outcome; /* of that attempt */
+    struct str worker;
+    int64_t lease_ms;       /* what the claim asked for: a heartbeat's default extension */
+    int64_t lease_until_ms; /* UTC; memory keeps the monotonic deadline */
+    int64_t attempt_ended_ms;
+    double progress; /* percent; negative: none */
+    struct str progress_message;
+    int32_t log_bytes; /* kept so far for this attempt */
+
+    /* What came out of it. */
+    struct str result; /* JSON as sent, or absent */
+    struct task_error error;
+    struct task_cost cost;
+};
+
+/* One finished or running attempt, as the detail view shows it. */
+struct task_attempt {
+    int32_t number;
+    enum task_outcome outcome; /* OUTCOME_NONE while it runs */
+    struct str worker;
+    int64_t started_ms, finished_ms;
+    struct task_error error;
+    struct str log; /* lines, each ended by \n; absent when none */
+};
+
+/* What the current lease looks like to a worker: "ATTEMPT-TOKEN", the token in 16 hex digits. */
+struct task_lease {
+    int32_t attempt;
+    uint64_t token;
+};
+#define TASK_LEASE_TEXT 32
+struct str task_lease_text(struct task_lease lease, char out[static TASK_LEASE_TEXT]);
+MUST_CHECK bool task_lease_parse(struct str text, struct task_lease *out);
+
+const char *task_state_name(enum task_state state);
+MUST_CHECK bool task_state_parse(struct str name,
+                                 enum task_state *out); /* PENDING, IN_PROGRESS too */
+const char *task_priority_name(enum task_priority priority);
+MUST_CHECK bool task_priority_parse(struct str name, enum task_priority *out); /* names only */
+const char *task_outcome_name(enum task_outcome outcome);
+
+static inline bool task_state_terminal(enum task_state state)
+{
+    return state >= TASK_COMPLETED;
+}
+
+bool task_queue_name_ok(struct str name); /* 1–256 of [A-Za-z0-9_.:/-] */
+
+/* Checks everything a client can get wrong in a new task and names the field. */
+MUST_CHECK bool task_check_order(const struct task *task, struct err *err);
+
+#endif
