@@ -1,0 +1,38 @@
+/* queue/event.h: what happened, for whoever watches: event streams, waiting readers, mailboxes.
+ *
+ * The engine makes one batch per commit, after the commit, and gives it away.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_QUEUE_EVENT_H
+#define ERRAND_QUEUE_EVENT_H
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "task/task.h"
+
+enum event_kind { EVENT_STATE, EVENT_PROGRESS, EVENT_LOG, EVENT_QUEUE, EVENT_LEADER, EVENT_KINDS };
+
+struct event {
+    enum event_kind kind;
+    int64_t at_ms;
+    /* Of a task: STATE, PROGRESS, LOG. */
+    struct task_id task;
+    struct str type, queue, document;
+    enum task_state state;
+    int32_t attempt;
+    double percent; /* PROGRESS; negative: none */
+    struct str
+        text;     /* PROGRESS: its message; LOG: the lines; QUEUE: "paused", "resumed", "changed" */
+    bool removed; /* STATE: the task was deleted; its state is the last it had */
+};
+
+struct event_batch {
+    struct link link;
+    struct arena arena; /* holds the events and their texts */
+    struct event *events;
+    size_t count;
+};
+
+void event_batch_free(struct event_batch *batch); /* NULL is welcome */
+
+#endif

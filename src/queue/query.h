@@ -1,0 +1,37 @@
+/* queue/query.h: lists and details, answered by reader threads beside the engine.
+ *
+ * A reader sees every change that was answered before the question was asked.
+ *
+ * Thread: queries_ask() from any; answers come on a reader's thread.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_QUEUE_QUERY_H
+#define ERRAND_QUEUE_QUERY_H
+
+#include "base/list.h"
+#include "store/store.h"
+
+enum query_kind { QUERY_LIST, QUERY_DETAIL };
+
+struct query {
+    struct link link;
+    enum query_kind kind;
+    struct arena *arena;       /* the asker's; holds question and answer */
+    struct task_filter filter; /* LIST */
+    struct task_id id;         /* DETAIL */
+    struct task_rows rows;     /* out of LIST */
+    bool found;                /* out of DETAIL */
+    struct task_detail detail; /* out of DETAIL */
+    struct err err;            /* out */
+    void *sender;
+};
+
+struct queries;
+
+MUST_CHECK bool queries_start(struct store *store, size_t threads,
+                              void (*answered)(void *arg, struct query *query), void *arg,
+                              struct queries **out, struct err *err);
+void queries_ask(struct queries *queries, struct query *query); /* given away until answered */
+void queries_stop(struct queries *queries);                     /* answers what it has, then ends */
+
+#endif

@@ -1,0 +1,292 @@
+/* queue/queue.h: the engine. Commands in, one transaction per batch, answers out.
+ *
+ * Whoever wants something of the queue fills a `struct command`, gives it to the engine and gets
+ * the same command back, answered, after the change is on disk (G1). Commands that arrive while one
+ * commit is under way form the next batch. A command that fails takes no other with it.
+ *
+ * Texts in a command are borrowed from its arena, which must outlive the answer; the engine puts
+ * the answer's texts into the same arena. From giving to answering the command is the engine's
+ * alone.
+ *
+ * Thread: engine_give() and the answers' channel are for any thread; the rest is the engine's.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_QUEUE_QUEUE_H
+#define ERRAND_QUEUE_QUEUE_H
+
+#include "base/clock.h"
+#include "base/list.h"
+#include "broker/broker.h"
+#include "queue/event.h"
+#include "queue/stats.h"
+#include "store/store.h"
+#include "task/life.h"
+
+#define CLAIM_MAX      1000
+#define CLAIM_WAIT_MAX (60 * SECOND_MS)
+#define CREATE_MAX     1000
+#define FINISH_MAX     1000
+
+enum command_kind {
+    COMMAND_CREATE,
+    COMMAND_CLAIM,
+    COMMAND_CLAIM_STOP,
+    COMMAND_HEARTBEAT,
+    COMMAND_FINISH,
+    COMMAND_CANCEL,
+    COMMAND_REVIVE,
+    COMMAND_CHANGE,
+    COMMAND_REMOVE,
+    COMMAND_BULK,
+    COMMAND_QUEUE,
+    COMMAND_QUEUES,
+    COMMAND_WHY,
+    COMMAND_DOCUMENT,
+    COMMAND_DOCUMENTS,
+    COMMAND_WORKERS,
+    COMMAND_STATS,
+    COMMAND_CLOCK,
+    COMMAND_DRAIN,
+    COMMAND_KINDS
+};
+
+/* ---- Creating ---- */
+
+struct order {
+    struct task
+        task; /* in: the order, checked with task_check_order(). out: the task as it is now */
+    int64_t delay_ms; /* in: negative: none; otherwise scheduled_ms is now + delay */
+    bool known;       /* out: its idempotencyKey was there already; `task` is the first one */
+};
+
+struct command_create {
+    struct order *orders; /* all or nothing */
+    size_t count;
+};
+
+/* ---- Working ---- */
+
+struct command_claim {
+    struct str worker;
+    const struct str *types; /* none: any */
+    size_t types_count;
+    const struct str *queues; /* none: "default" */
+    size_t queues_count;
+    size_t max;
+    int64_t lease_ms;
+    bool wait; /* hold the answer until there is a task or COMMAND_CLAIM_STOP names the serial */
+    uint64_t serial;    /* the sender's own number for this claim, unique per engine */
+    struct task *tasks; /* out: whole tasks, RUNNING, their token in `token` */
+    size_t count;       /* out */
+    /* The engine's own while the claim waits. */
+    struct link waiting;
+    int64_t since_ms;
+};
+
+struct command_claim_stop {
+    uint64_t serial; /* that claim, if it still waits, is answered with no task */
+};
+
+struct command_heartbeat {
+    struct task_id id;
+    struct task_lease lease;
+    int64_t extend_ms;      /* negative: as the claim asked */
+    double progress;        /* negative: none */
+    struct str message;     /* of the progress */
+    struct str log;         /* lines, each ended by \n; or absent */
+    bool cancel_requested;  /* out */
+    int64_t lease_until_ms; /* out */
+};
+
+struct finish {
+    struct task_id id;
+    struct task_lease lease;
+    enum task_outcome outcome; /* COMPLETED, FAILED or RELEASED */
+    struct str result;
+    struct task_error error;
+    bool retry;       /* of FAILED */
+    int64_t delay_ms; /* of RELEASED */
+    struct task_cost cost;
+    struct err err;   /* out: each item has its own */
+    struct task task; /* out: whole */
+};
+
+struct command_finish {
+    struct finish *items;
+    size_t count;
+};
+
+/* ---- Steering ---- */
+
+struct command_one { /* CANCEL, REVIVE, CHANGE, REMOVE */
+    struct task_id id;
+    struct str reason;       /* CANCEL */
+    struct task_patch patch; /* CHANGE */
+    struct task task;        /* out: whole */
+};
+
+enum bulk_verb { BULK_CANCEL, BULK_REVIVE, BULK_PURGE };
+
+struct command_bulk {
+    enum bulk_verb verb;
+    struct task_filter filter; /* never empty but for its paging fields, which are the engine's */
+    struct str reason;         /* BULK_CANCEL */
+    size_t count;              /* out */
+    uint64_t first;            /* the engine's own: only tasks that existed when it began */
+};
+
+struct command_queue { /* PUT, pause, resume: only what is set changes */
+    struct str name;
+    bool has_paused, has_max_concurrent, has_rate, has_burst;
+    struct store_queue set;
+    struct queue_view view; /* out */
+};
+
+struct command_queues {
+    struct queue_view *views; /* out, by name */
+    size_t count;
+};
+
+/* ---- Asking ---- */
+
+enum why_code {
+    WHY_DOCUMENT_LOCKED,
+    WHY_DEPENDENCIES,
+    WHY_PARENT,
+    WHY_NOT_DUE,
+    WHY_RETRY_BACKOFF,
+    WHY_QUEUE_PAUSED,
+    WHY_QUEUE_LIMIT,
+    WHY_WORKERS_BUSY,
+    WHY_NO_WORKER,
+    WHY_CODES
+};
+const char *why_code_name(enum why_code code);
+
+struct why_reason {
+    enum why_code code;
+    struct str message;
+    struct task_id task;   /* the holder of the document; or none */
+    struct str worker;     /* its worker; or absent */
+    int64_t since_ms;      /* 0: does not apply */
+    int64_t until_ms;      /* 0: does not apply */
+    int64_t ahead;         /* negative: does not apply */
+    struct task_id *tasks; /* dependencies */
+    size_t tasks_count;
+};
+
+struct command_why {
+    struct task_id id;
+    enum task_state state;      /* out */
+    struct why_reason *reasons; /* out */
+    size_t count;
+};
+
+struct document_view {
+    struct str document;
+    bool locked;
+    struct task_id task;
+    struct str worker;
+    int64_t since_ms;
+    struct task_id *waiting;
+    size_t waiting_count;
+};
+
+struct command_document {
+    struct str document;       /* DOCUMENT */
+    struct document_view view; /* out of DOCUMENT */
+    struct document_view *all; /* out of DOCUMENTS: the locked ones, without waiting lines */
+    size_t count;
+};
+
+struct worker_view {
+    struct str id, kind; /* kind: remote, run, exec, push, team */
+    struct task_id *tasks;
+    size_t tasks_count; /* none: idle */
+    int64_t seen_ms;
+};
+
+struct command_workers {
+    struct worker_view *workers; /* out */
+    size_t count;
+};
+
+struct command_stats {
+    struct queue_stats stats; /* out */
+};
+
+struct command_clock { /* --test-clock only */
+    bool relative;
+    int64_t ms;     /* how far, or to when */
+    int64_t now_ms; /* out */
+};
+
+struct command {
+    struct link link;
+    enum command_kind kind;
+    struct arena *arena;
+    struct err err; /* out: ERR_NONE when done */
+    void *sender;   /* the sender's own */
+    union {
+        struct command_create create;
+        struct command_claim claim;
+        struct command_claim_stop claim_stop;
+        struct command_heartbeat heartbeat;
+        struct command_finish finish;
+        struct command_one one;
+        struct command_bulk bulk;
+        struct command_queue queue;
+        struct command_queues queues;
+        struct command_why why;
+        struct command_document document;
+        struct command_workers workers;
+        struct command_stats stats;
+        struct command_clock clock;
+    };
+};
+
+/* ---- The engine ---- */
+
+struct engine;
+
+/* How the engine speaks back, on its own thread, once per commit. */
+struct engine_host {
+    void *arg;
+    void (*answered)(void *arg, struct list *commands);      /* takes the commands back */
+    void (*happened)(void *arg, struct event_batch *events); /* takes the batch; may be NULL */
+    void (*failed)(void *arg, const struct err *err); /* the store cannot be trusted: end soon */
+};
+
+struct engine_options {
+    struct store *store;   /* borrowed */
+    struct broker *broker; /* borrowed; opened with engine_ready as its callback */
+    struct clock *clock;
+    struct rand *rand;
+    struct engine_host host;
+    int64_t retention_ms; /* [retention] finished; 0: for ever */
+    size_t waiting_max;   /* claims that may wait at once: beyond it ERR_BUSY */
+    int64_t grace_ms;     /* a cancelled remote attempt loses its lease after this */
+};
+
+/* Builds the memory state from the store. The broker's `ready` callback must be engine_ready with
+ * the address of the variable that `out` points to, because the broker is older than the engine. */
+MUST_CHECK bool engine_new(const struct engine_options *options, struct engine **out,
+                           struct err *err);
+void engine_free(struct engine *engine); /* answers what still waits with ERR_UNAVAILABLE */
+void engine_ready(void *engine_pointer, struct str queue, struct str type);
+
+/* One batch: takes the commands, fires what is due, commits, answers. For tests and the simulator,
+ * and what the thread does in a loop. Returns true when another step would find work at once. */
+bool engine_step(struct engine *engine, struct list *commands);
+
+/* Milliseconds until something falls due by either clock; -1: nothing will by itself. */
+int64_t engine_due_in_ms(struct engine *engine);
+
+/* ---- Its thread ---- */
+
+MUST_CHECK bool engine_start(struct engine *engine, struct err *err);
+void engine_give(struct engine *engine,
+                 struct list *commands); /* any thread; leaves the list empty */
+void engine_stop(struct engine *engine); /* waits until the thread has ended */
+
+#endif

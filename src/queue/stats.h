@@ -1,0 +1,48 @@
+/* queue/stats.h: what an operator and /metrics can know about the queues.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_QUEUE_STATS_H
+#define ERRAND_QUEUE_STATS_H
+
+#include "store/store.h"
+
+/* Upper bounds of the buckets in milliseconds; the last bucket has none. */
+#define HISTOGRAM_BOUNDS                                                                           \
+    {                                                                                              \
+        1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 30000, 60000, 120000, 300000, \
+            600000, 1800000, 3600000                                                               \
+    }
+#define HISTOGRAM_BUCKETS 21
+
+struct histogram {
+    uint64_t buckets[HISTOGRAM_BUCKETS]; /* not cumulative */
+    uint64_t count;
+    int64_t sum_ms;
+};
+
+extern const int64_t histogram_bounds_ms[HISTOGRAM_BUCKETS - 1];
+void histogram_add(struct histogram *histogram, int64_t ms);
+void histogram_merge(struct histogram *into, const struct histogram *from);
+double histogram_quantile_ms(const struct histogram *histogram, double q); /* 0 when empty */
+
+struct queue_view {
+    struct store_queue settings;
+    int64_t counts[TASK_STATES];
+    int64_t oldest_ms; /* queued_ms of the oldest ready task; INT64_MAX: none */
+    /* Since the start of this process: */
+    uint64_t enqueued, completed, outcomes[TASK_OUTCOMES];
+    struct histogram wait, run; /* queued → started, started → ended */
+};
+
+struct queue_stats {
+    int64_t counts[TASK_STATES];
+    double created_per_second, started_per_second, finished_per_second; /* over the last minute */
+    struct histogram wait, run;
+    int64_t oldest_ms;
+    int64_t now_ms;
+    size_t waiting_claims;
+    uint64_t batches, commands;
+    struct store_health store;
+};
+
+#endif
