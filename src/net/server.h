@@ -1,0 +1,77 @@
+/* net/server.h: sockets. Listens, reads requests, sends answers; knows HTTP, but no task.
+ *
+ * A request that was read whole is an *exchange*: the handler answers it at once or keeps it and
+ * answers later. One exchange at a time per connection; pipelined requests wait their turn.
+ * Time-outs (head, body, idle, a reader that does not read), size limits, TLS, keep-alive, Expect
+ * and half-close are handled here.
+ *
+ * Thread: net loop, all of it.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_SERVER_H
+#define ERRAND_NET_SERVER_H
+
+#include <uv.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "wire/http.h"
+
+struct server;
+struct exchange;
+
+struct server_options {
+    uv_loop_t *loop;
+    struct str listen;              /* HOST:PORT; port 0 picks a free one */
+    const char *tls_cert, *tls_key; /* NULL: plain */
+    size_t connections_max;         /* beyond it: 503 and close */
+    size_t body_max;                /* bytes; beyond it: 413 */
+    int64_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, write_timeout_ms;
+    void (*handle)(void *arg, struct exchange *exchange);
+    void *arg;
+};
+
+MUST_CHECK bool server_start(const struct server_options *options, struct server **out,
+                             struct err *err);
+void server_quiet(struct server *server); /* stops listening; answers say Connection: close */
+void server_stop(struct server *server);  /* closes everything; the loop then runs out of work */
+void server_free(struct server *server);  /* after the loop has ended */
+int server_port(const struct server *server);
+size_t server_connections(const struct server *server);
+
+/* ---- One request and its answer ---- */
+
+struct exchange {
+    struct http_request
+        request;        /* texts live in `arena` or the connection's buffer, until answered */
+    struct arena arena; /* everything that lives as long as this exchange */
+    void *user;         /* the handler's own */
+    /* Set by the handler when it keeps the exchange: called once if the client leaves before the
+     * answer. The exchange stays valid (its answer is thrown away) until it is answered. */
+    void (*gone)(struct exchange *exchange);
+    bool is_gone;
+};
+
+/* Answers: the body's bytes are copied or taken over before it returns. Extra headers are whole
+ * lines
+ * ("Location: /x\r\n") or "". Ends the exchange: it must not be touched afterwards. */
+void exchange_answer(struct exchange *exchange, int status, const char *content_type,
+                     struct str headers, struct str body);
+
+/* Calls `fire` once after `ms` unless answered before or set anew; ms < 0 removes it. */
+void exchange_timer(struct exchange *exchange, int64_t ms, void (*fire)(struct exchange *exchange));
+
+/* ---- Streams: an answer without an end (text/event-stream) ---- */
+
+/* Sends the head (Content-Type: text/event-stream, Cache-Control: no-store, X-Accel-Buffering: no).
+ * From then on stream_send() until exchange_end(), or until `gone` is called: then the exchange is
+ * over when that callback returns. */
+void exchange_stream(struct exchange *exchange);
+bool stream_send(struct exchange *exchange,
+                 struct str bytes);                     /* false: not taken, its buffer is full */
+size_t stream_pending(const struct exchange *exchange); /* bytes not yet on their way */
+void stream_on_drain(struct exchange *exchange, void (*drained)(struct exchange *exchange));
+void exchange_end(struct exchange *exchange); /* ends a stream cleanly */
+
+#endif
