@@ -30,13 +30,13 @@ struct test_case {
 void test_register(struct test_case *test);
 
 #define TEST(claim)                                                                                \
-    static void claim(void **state);                                                               \
+    static void claim(void **cmocka_state);                                                        \
     __attribute__((constructor)) static void claim##_register(void)                                \
     {                                                                                              \
         static struct test_case test = {#claim, claim, NULL};                                      \
         test_register(&test);                                                                      \
     }                                                                                              \
-    static void claim(void **state __attribute__((unused)))
+    static void claim(void **cmocka_state __attribute__((unused)))
 
 #define CHECK(truth)         assert_true(truth)
 #define CHECK_EQ(got, want)  assert_int_equal((got), (want))

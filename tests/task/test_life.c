@@ -1,0 +1,251 @@
+/* tests/task/test_life.c: every cell of a task's life, the absent ones too, and its names.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "task/life.h"
+#include "test.h"
+
+static struct task queued(void)
+{
+    struct task task = {.type = STR("t"),
+                        .queue = STR("default"),
+                        .priority = TASK_NORMAL,
+                        .max_retries = 1,
+                        .backoff = TASK_BACKOFF_DEFAULT,
+                        .timeout_ms = 300000};
+    task_begin(&task, 1000);
+    return task;
+}
+
+static struct task running(void)
+{
+    struct err err;
+    struct task task = queued();
+    CHECK_OK(task_start(&task, &(struct task_claim){STR("w1"), 60000, 77}, 2000, &err));
+    return task;
+}
+
+static const struct task_lease current = {1, 77};
+
+TEST(the_table_of_life_has_these_cells_and_no_others)
+{
+    /* One letter per state a cell leads to; a dot is refused. Rows and columns as declared. */
+    static const char *const cells[TASK_STATES] = {
+        "Q.......C.S", /* SCHEDULED */
+        ".Q......C.S", /* WAITING */
+        "..R.....C.S", /* QUEUED */
+        "...DrFTQC.S", /* RUNNING */
+        "Q.......C.r", /* RETRYING */
+        "...........", /* COMPLETED */
+        ".........Q.", /* FAILED */
+        ".........Q.", /* CANCELLED */
+        ".........Q.", /* TIMEOUT */
+    };
+    static const char letters[TASK_STATES + 1] = "SWQRrDFCT";
+    for (int state = 0; state < TASK_STATES; state++) {
+        for (int event = 0; event < TASK_EVENTS; event++) {
+            enum task_state next = TASK_STATES;
+            bool allowed = task_life_allows((enum task_state)state, (enum task_event)event, &next);
+            char got = allowed ? letters[next] : '.';
+            assert_int_equal(got, cells[state][event]);
+        }
+    }
+}
+
+TEST(a_failed_attempt_is_retried_on_the_curve_until_the_budget_is_used)
+{
+    struct err err;
+    struct task task = running();
+    struct task_error why = {.code = STR("x"), .message = STR("y")};
+    CHECK_OK(task_fail(&task, &why, true, 0, 3000, &err));
+    CHECK_EQ(task.state, TASK_RETRYING);
+    CHECK_EQ(task.scheduled_ms, 3000 + 5000);
+    CHECK_OK(task_due(&task, 8000, &err));
+    CHECK_EQ(task.queued_ms, 8000);
+    CHECK_OK(task_start(&task, &(struct task_claim){STR("w1"), 1000, 78}, 8000, &err));
+    CHECK_OK(task_fail(&task, &why, true, 0, 9000, &err));
+    CHECK_EQ(task.state, TASK_FAILED);
+    CHECK_EQ(task.retries, 1);
+    CHECK_EQ(task.attempt, 2);
+}
+
+TEST(the_backoff_is_5_25_125_seconds_and_never_past_its_limit)
+{
+    struct task_backoff backoff = TASK_BACKOFF_DEFAULT;
+    CHECK_EQ(task_backoff_ms(&backoff, 1, 0), 5000);
+    CHECK_EQ(task_backoff_ms(&backoff, 2, 0), 25000);
+    CHECK_EQ(task_backoff_ms(&backoff, 3, 0), 125000);
+    CHECK_EQ(task_backoff_ms(&backoff, 100, 0), 3600000);
+    backoff.factor = 1000;
+    CHECK_EQ(task_backoff_ms(&backoff, INT32_MAX, 0), 3600000);
+    backoff.jitter = 0.5;
+    int64_t wait = task_backoff_ms(&backoff, 9, 0.999);
+    CHECK(wait >= 1800000 && wait < 1802000);
+}
+
+TEST(only_the_current_lease_speaks_for_the_task)
+{
+    struct err err;
+    struct task task = running();
+    CHECK(task_holds(&task, current, &err));
+    CHECK(!task_holds(&task, (struct task_lease){1, 78}, &err));
+    CHECK_EQ(err.kind, ERR_LEASE_LOST);
+    CHECK(!task_holds(&task, (struct task_lease){2, 77}, &err));
+    CHECK_OK(task_complete(&task, STR("1"), 3000, &err));
+    CHECK(!task_holds(&task, current, &err));
+    CHECK(task_repeats(&task, current, OUTCOME_COMPLETED));
+    CHECK(!task_repeats(&task, current, OUTCOME_FAILED));
+}
+
+TEST(a_lease_never_outlasts_the_time_out)
+{
+    struct err err;
+    struct task task = queued();
+    task.timeout_ms = 5000;
+    CHECK_OK(task_start(&task, &(struct task_claim){STR("w"), 60000, 77}, 2000, &err));
+    CHECK_EQ(task.lease_until_ms, 7000);
+    CHECK_OK(task_renew(&task, current, 60000, 3000, &err));
+    CHECK_EQ(task.lease_until_ms, 7000);
+}
+
+TEST(a_requested_cancel_yields_to_complete_but_not_to_fail_or_release)
+{
+    struct err err;
+    struct task done = running(), failed = running(), released = running();
+    CHECK_OK(task_cancel(&done, STR("stop"), 2500, &err));
+    CHECK(done.cancel_requested && done.state == TASK_RUNNING);
+    CHECK_OK(task_complete(&done, STR("1"), 3000, &err));
+    CHECK_EQ(done.state, TASK_COMPLETED);
+    CHECK_OK(task_cancel(&failed, STR("stop"), 2500, &err));
+    CHECK_OK(task_fail(&failed, &(struct task_error){0}, true, 0, 3000, &err));
+    CHECK_EQ(failed.state, TASK_CANCELLED);
+    CHECK_STR(failed.cancel_reason, "stop");
+    CHECK(task_repeats(&failed, current, OUTCOME_FAILED));
+    CHECK_OK(task_cancel(&released, STR("stop"), 2500, &err));
+    CHECK_OK(task_release(&released, 0, 3000, &err));
+    CHECK_EQ(released.state, TASK_CANCELLED);
+}
+
+TEST(a_released_task_keeps_its_place_also_after_a_delay)
+{
+    struct err err;
+    struct task task = running();
+    CHECK_OK(task_release(&task, 5000, 3000, &err));
+    CHECK_EQ(task.state, TASK_SCHEDULED);
+    CHECK_OK(task_due(&task, 8000, &err));
+    CHECK_EQ(task.queued_ms, 1000);
+    CHECK_EQ(task.retries, 0);
+}
+
+TEST(a_worker_that_lost_its_lease_cannot_claim_to_have_finished)
+{
+    struct err err;
+    struct task task = running();
+    CHECK_OK(task_lose(&task, 0, 62001, &err));
+    CHECK_EQ(task.state, TASK_RETRYING);
+    CHECK_EQ(task.outcome, OUTCOME_LOST);
+    CHECK(!task_repeats(&task, current, OUTCOME_FAILED));
+    CHECK(!task_repeats(&task, (struct task_lease){1, 0}, OUTCOME_LOST));
+}
+
+TEST(a_time_out_without_retries_left_is_the_end)
+{
+    struct err err;
+    struct task task = running();
+    task.max_retries = 0;
+    CHECK_OK(task_time_out(&task, 0, 302000, &err));
+    CHECK_EQ(task.state, TASK_TIMEOUT);
+    CHECK_EQ(task.finished_ms, 302000);
+}
+
+TEST(reviving_gives_a_fresh_budget_and_goes_on_counting_attempts)
+{
+    struct err err;
+    struct task task = running();
+    task.max_retries = 0;
+    CHECK_OK(task_fail(&task, &(struct task_error){.code = STR("x")}, true, 0, 3000, &err));
+    CHECK_OK(task_revive(&task, 4000, &err));
+    CHECK_EQ(task.state, TASK_QUEUED);
+    CHECK_EQ(task.attempt, 1);
+    CHECK_EQ(task.retries, 0);
+    CHECK_EQ(task.finished_ms, 0);
+    struct task finished = running();
+    CHECK_OK(task_complete(&finished, STR("1"), 3000, &err));
+    CHECK(!task_revive(&finished, 4000, &err));
+    CHECK_EQ(err.kind, ERR_CONFLICT);
+}
+
+TEST(changing_the_time_moves_between_queued_and_scheduled)
+{
+    struct err err;
+    struct task task = queued();
+    struct task_patch later = {.has_scheduled = true, .scheduled_ms = 9000};
+    CHECK_OK(task_change(&task, &later, 2000, &err));
+    CHECK_EQ(task.state, TASK_SCHEDULED);
+    struct task_patch past = {.has_scheduled = true, .scheduled_ms = 1};
+    CHECK_OK(task_change(&task, &past, 3000, &err));
+    CHECK_EQ(task.state, TASK_QUEUED);
+    CHECK_EQ(task.queued_ms, 3000);
+    struct task busy = running();
+    CHECK(!task_change(&busy, &later, 3000, &err));
+    CHECK_EQ(err.kind, ERR_CONFLICT);
+}
+
+TEST(a_task_that_expired_before_it_came_is_cancelled_at_once)
+{
+    struct task task = {.expires_ms = 500};
+    task_begin(&task, 1000);
+    CHECK_EQ(task.state, TASK_CANCELLED);
+    CHECK_STR(task.cancel_reason, "expired");
+}
+
+TEST(ids_grow_whatever_the_clock_does)
+{
+    struct rand rand;
+    rand_init_seed(&rand, 1);
+    struct id_maker maker = {0, &rand};
+    struct task_id last = id_make(&maker, 1700000000000), id;
+    for (int i = 0; i < 10000; i++) {
+        id = id_make(&maker, 1700000000000 - i);
+        CHECK(id.hi > last.hi);
+        CHECK_EQ(id.hi >> 12 & 15, 7);
+        CHECK_EQ(id.lo >> 62, 2);
+        last = id;
+    }
+    char text[TASK_ID_TEXT];
+    struct task_id back;
+    CHECK(id_parse(id_text(last, text), &back) && id_eq(last, back));
+    CHECK(!id_parse(STR("0192f3c4-0000-7000-8000-00000000000g"), &back));
+    CHECK(!id_parse(STR("0192f3c4-0000-7000-8000-0000000000000"), &back));
+}
+
+TEST(leases_and_names_read_back_as_written)
+{
+    char text[TASK_LEASE_TEXT];
+    struct task_lease back, lease = {12, 0xFEDCBA9876543210u};
+    CHECK(task_lease_parse(task_lease_text(lease, text), &back));
+    CHECK(back.attempt == 12 && back.token == lease.token);
+    CHECK(!task_lease_parse(STR("12"), &back) && !task_lease_parse(STR("-1-00"), &back));
+    enum task_state state;
+    CHECK(task_state_parse(STR("PENDING"), &state) && state == TASK_QUEUED);
+    CHECK(!task_state_parse(STR("queued"), &state));
+    enum task_priority priority;
+    CHECK(task_priority_parse(STR("CRITICAL"), &priority) && priority == TASK_CRITICAL);
+}
+
+TEST(a_bad_order_is_refused_by_the_name_of_its_field)
+{
+    struct err err;
+    struct task good = queued(), bad = good;
+    CHECK_OK(task_check_order(&good, &err));
+    bad.type = STR("a\nb");
+    CHECK(!task_check_order(&bad, &err));
+    CHECK_STR(str_of(err.field), "taskType");
+    bad = good;
+    bad.queue = STR("no spaces");
+    CHECK(!task_check_order(&bad, &err));
+    CHECK_STR(str_of(err.field), "queue");
+    bad = good;
+    bad.backoff.factor = 0.5;
+    CHECK(!task_check_order(&bad, &err));
+    CHECK_STR(str_of(err.field), "backoff.factor");
+}
