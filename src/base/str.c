@@ -90,17 +90,18 @@ bool str_i64(struct str a, int64_t *out)
     return true;
 }
 
-/* How many bytes the UTF-8 character at `p` takes; 0 when it is malformed. */
-static size_t utf8_length(const unsigned char *p, size_t left)
+size_t str_utf8_len(struct str a)
 {
     static const unsigned char low[] = {0x80, 0xA0, 0x90}, high[] = {0xBF, 0x9F, 0x8F};
-    size_t n = p[0] < 0x80   ? 1
+    const unsigned char *p = (const unsigned char *)a.ptr;
+    size_t n = a.len == 0    ? 0
+               : p[0] < 0x80 ? 1
                : p[0] < 0xC2 ? 0
                : p[0] < 0xE0 ? 2
                : p[0] < 0xF0 ? 3
                : p[0] < 0xF5 ? 4
                              : 0;
-    if (n == 0 || n > left) {
+    if (n == 0 || n > a.len) {
         return 0;
     }
     for (size_t i = 1; i < n; i++) {
@@ -118,13 +119,12 @@ static size_t utf8_length(const unsigned char *p, size_t left)
 
 bool str_is_utf8(struct str a)
 {
-    const unsigned char *p = (const unsigned char *)a.ptr;
-    for (size_t i = 0; i < a.len;) {
-        size_t n = utf8_length(p + i, a.len - i);
+    while (a.len > 0) {
+        size_t n = str_utf8_len(a);
         if (n == 0) {
             return false;
         }
-        i += n;
+        a = str_from(a, n);
     }
     return true;
 }

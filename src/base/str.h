@@ -56,6 +56,7 @@ struct str str_cut(struct str *rest, char sep);
 MUST_CHECK bool str_u64(struct str a, uint64_t *out);
 MUST_CHECK bool str_i64(struct str a, int64_t *out);
 
+size_t str_utf8_len(struct str a);  /* bytes of the first character; 0 if malformed or none */
 bool str_is_utf8(struct str a);     /* well formed, no surrogates, no overlong */
 bool str_has_control(struct str a); /* U+0000–001F, 007F, 0080–009F */
 
