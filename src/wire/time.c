@@ -1,0 +1,246 @@
+/* wire/time.c: points in time as text. See time.h; durations are in duration.c.
+ *
+ * Thread: any. Keeps nothing, asks no clock.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "wire/time.h"
+
+#include <stdio.h>
+
+/* A date and time without zone, as texts spell it. */
+struct moment {
+    int64_t year;
+    unsigned month, day, hour, minute, second, ms;
+};
+
+/* Days are counted in 400-year eras that begin on a first of March, so that the leap day is the
+ * last of its year and the lengths of the months follow one formula. */
+int64_t time_days_of(int64_t year, unsigned month, unsigned day)
+{
+    year -= month <= 2;
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    int64_t of_era = year - era * 400;
+    int64_t of_year = (153 * ((int64_t)month + (month > 2 ? -3 : 9)) + 2) / 5 + (int64_t)day - 1;
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+void time_date_of(int64_t days, int64_t *year, unsigned *month, unsigned *day)
+{
+    days += 719468;
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    int64_t in_era = days - era * 146097;
+    int64_t of_era = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+    int64_t of_year = in_era - (365 * of_era + of_era / 4 - of_era / 100);
+    int64_t shifted = (5 * of_year + 2) / 153;
+    *day = (unsigned)(of_year - (153 * shifted + 2) / 5 + 1);
+    *month = (unsigned)(shifted < 10 ? shifted + 3 : shifted - 9);
+    *year = of_era + era * 400 + (*month <= 2);
+}
+
+unsigned time_month_days(int64_t year, unsigned month)
+{
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return month == 2 ? (leap ? 29 : 28) : 30 + ((month + (month > 7)) & 1);
+}
+
+static int64_t moment_ms(const struct moment *m)
+{
+    return time_days_of(m->year, m->month, m->day) * DAY_MS + m->hour * HOUR_MS +
+           m->minute * MINUTE_MS + m->second * SECOND_MS + m->ms;
+}
+
+static struct moment moment_of(int64_t ms)
+{
+    struct moment m;
+    ms = MAX(TIME_MIN_MS, MIN(ms, TIME_MAX_MS));
+    int64_t days = (ms - (ms < 0 ? DAY_MS - 1 : 0)) / DAY_MS;
+    unsigned of_day = (unsigned)(ms - days * DAY_MS);
+    time_date_of(days, &m.year, &m.month, &m.day);
+    m.hour = of_day / (unsigned)HOUR_MS;
+    m.minute = of_day / (unsigned)MINUTE_MS % 60;
+    m.second = of_day / (unsigned)SECOND_MS % 60;
+    m.ms = of_day % (unsigned)SECOND_MS;
+    return m;
+}
+
+static bool is_real(const struct moment *m)
+{
+    return m->year >= 1 && m->month >= 1 && m->month <= 12 && m->day >= 1 &&
+           m->day <= time_month_days(m->year, m->month) && m->hour <= 23 && m->minute <= 59 &&
+           m->second <= 59;
+}
+
+/* Takes exactly `count` digits off the front. */
+static bool take_number(struct str *rest, size_t count, unsigned *out)
+{
+    uint64_t value;
+    if (rest->len < count || !str_u64((struct str){rest->ptr, count}, &value)) {
+        return false;
+    }
+    *out = (unsigned)value;
+    *rest = str_from(*rest, count);
+    return true;
+}
+
+static bool take_char(struct str *rest, char c)
+{
+    bool there = rest->len > 0 && (rest->ptr[0] == c || (c >= 'A' && rest->ptr[0] == (c | 0x20)));
+    *rest = str_from(*rest, there);
+    return there;
+}
+
+static bool take_clock(struct str *rest, struct moment *m)
+{
+    return take_number(rest, 2, &m->hour) && take_char(rest, ':') &&
+           take_number(rest, 2, &m->minute) && take_char(rest, ':') &&
+           take_number(rest, 2, &m->second);
+}
+
+static bool take_fraction(struct str *rest, unsigned *ms)
+{
+    size_t digits = 0;
+    *ms = 0;
+    if (!take_char(rest, '.')) {
+        return true;
+    }
+    for (; digits < rest->len && rest->ptr[digits] >= '0' && rest->ptr[digits] <= '9'; digits++) {
+        if (digits < 3) {
+            *ms = *ms * 10 + (unsigned)(rest->ptr[digits] - '0');
+        }
+    }
+    for (size_t i = digits; i < 3; i++) {
+        *ms *= 10;
+    }
+    *rest = str_from(*rest, digits);
+    return digits > 0;
+}
+
+static bool take_offset(struct str *rest, int64_t *offset_ms)
+{
+    unsigned hours, minutes;
+    *offset_ms = 0;
+    if (take_char(rest, 'Z')) {
+        return true;
+    }
+    bool west = take_char(rest, '-');
+    if ((!west && !take_char(rest, '+')) || !take_number(rest, 2, &hours) ||
+        !take_char(rest, ':') || !take_number(rest, 2, &minutes) || hours > 23 || minutes > 59) {
+        return false;
+    }
+    *offset_ms = (hours * HOUR_MS + minutes * MINUTE_MS) * (west ? -1 : 1);
+    return true;
+}
+
+static bool take_date(struct str *rest, struct moment *m)
+{
+    unsigned year;
+    if (!take_number(rest, 4, &year) || !take_char(rest, '-') || !take_number(rest, 2, &m->month) ||
+        !take_char(rest, '-') || !take_number(rest, 2, &m->day)) {
+        return false;
+    }
+    m->year = year;
+    return true;
+}
+
+bool time_parse(struct str text, int64_t *out_ms, struct err *err)
+{
+    struct moment m;
+    int64_t offset_ms;
+    if (!take_date(&text, &m) || !take_char(&text, 'T') || !take_clock(&text, &m) ||
+        !take_fraction(&text, &m.ms) || !take_offset(&text, &offset_ms) || text.len > 0) {
+        return err_set(err, ERR_INVALID, "must be a time like 2027-03-01T09:00:00Z");
+    }
+    if (!is_real(&m)) {
+        return err_set(err, ERR_INVALID, "is not a real date and time");
+    }
+    int64_t ms = moment_ms(&m) - offset_ms;
+    if (ms < TIME_MIN_MS || ms > TIME_MAX_MS) {
+        return err_set(err, ERR_INVALID, "is outside of the years 0001 to 9999");
+    }
+    *out_ms = ms;
+    return true;
+}
+
+static void put_digits(char *out, unsigned value, size_t count)
+{
+    for (; count > 0; value /= 10) {
+        out[--count] = (char)('0' + value % 10);
+    }
+}
+
+void time_text(int64_t ms, char out[TIME_TEXT_LEN + 1])
+{
+    struct moment m = moment_of(ms);
+    memcpy(out, "0000-00-00T00:00:00.000Z", TIME_TEXT_LEN + 1);
+    put_digits(out, (unsigned)m.year, 4);
+    put_digits(out + 5, m.month, 2);
+    put_digits(out + 8, m.day, 2);
+    put_digits(out + 11, m.hour, 2);
+    put_digits(out + 14, m.minute, 2);
+    put_digits(out + 17, m.second, 2);
+    put_digits(out + 20, m.ms, 3);
+}
+
+void time_write(struct buf *buf, int64_t ms)
+{
+    char text[TIME_TEXT_LEN + 1];
+    time_text(ms, text);
+    buf_add(buf, text, TIME_TEXT_LEN);
+}
+
+static const char weekdays[] = "MonTueWedThuFriSatSun";
+static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
+static unsigned weekday_of(const struct moment *m) /* Monday is 0; 1970 began on a Thursday */
+{
+    int64_t days = time_days_of(m->year, m->month, m->day);
+    return (unsigned)(((days + 3) % 7 + 7) % 7);
+}
+
+void time_write_http(struct buf *buf, int64_t ms)
+{
+    struct moment m = moment_of(ms);
+    buf_printf(buf, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT", weekdays + weekday_of(&m) * 3, m.day,
+               months + (m.month - 1) * 3, (unsigned)m.year, m.hour, m.minute, m.second);
+}
+
+static bool take_text(struct str *rest, const char *text)
+{
+    bool there = str_starts(*rest, str_of(text));
+    *rest = str_from(*rest, there ? strlen(text) : 0);
+    return there;
+}
+
+/* Takes one of the three-letter names; *out counts from 0. */
+static bool take_name(struct str *rest, const char *names, unsigned *out)
+{
+    for (unsigned i = 0; names[i * 3] != '\0'; i++) {
+        if (rest->len >= 3 && memcmp(rest->ptr, names + i * 3, 3) == 0) {
+            *out = i;
+            *rest = str_from(*rest, 3);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool time_parse_http(struct str text, int64_t *out_ms, struct err *err)
+{
+    struct moment m = {0};
+    unsigned weekday, month, year;
+    bool shaped = take_name(&text, weekdays, &weekday) && take_text(&text, ", ") &&
+                  take_number(&text, 2, &m.day) && take_char(&text, ' ') &&
+                  take_name(&text, months, &month) && take_char(&text, ' ') &&
+                  take_number(&text, 4, &year) && take_char(&text, ' ') && take_clock(&text, &m) &&
+                  str_is(text, " GMT");
+    if (!shaped) {
+        return err_set(err, ERR_INVALID, "must be a date like Mon, 01 Mar 2027 09:00:00 GMT");
+    }
+    m.year = year;
+    m.month = month + 1;
+    if (!is_real(&m) || weekday_of(&m) != weekday) {
+        return err_set(err, ERR_INVALID, "is not a real date and time");
+    }
+    *out_ms = moment_ms(&m);
+    return true;
+}
