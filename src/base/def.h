@@ -22,8 +22,10 @@
 /* The struct that holds `member` at `ptr`: how intrusive lists, maps and heaps find their owner. */
 #define HOLDER(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 
+#ifndef MIN /* <sys/param.h>, which uv.h brings along, has the same two */
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
+#endif
 
 #define KIB ((size_t)1024)
 #define MIB (1024 * KIB)

@@ -5,6 +5,9 @@
  * Time-outs (head, body, idle, a reader that does not read), size limits, TLS, keep-alive, Expect
  * and half-close are handled here.
  *
+ * `handle` is called while the loop polls, or just before it does: collect in it, and hand over to
+ * other threads in a uv_prepare hook, which sees everything that a tick brought.
+ *
  * Thread: net loop, all of it.
  *
  * SPDX-License-Identifier: MIT */
@@ -21,13 +24,23 @@
 struct server;
 struct exchange;
 
-struct server_options {
+#define SERVER_CONNECTIONS_MAX  12000
+#define SERVER_HEAD_TIMEOUT_MS  (10 * SECOND_MS)
+#define SERVER_BODY_TIMEOUT_MS  (30 * SECOND_MS)
+#define SERVER_IDLE_TIMEOUT_MS  (75 * SECOND_MS)
+#define SERVER_WRITE_TIMEOUT_MS (30 * SECOND_MS)
+#define STREAM_PENDING_MAX      (256 * KIB) /* bytes a stream's reader may be behind */
+
+struct server_options { /* a 0 among the limits means the default above */
     uv_loop_t *loop;
     struct str listen;              /* HOST:PORT; port 0 picks a free one */
     const char *tls_cert, *tls_key; /* NULL: plain */
     size_t connections_max;         /* beyond it: 503 and close */
-    size_t body_max;                /* bytes; beyond it: 413 */
-    int64_t head_timeout_ms, body_timeout_ms, idle_timeout_ms, write_timeout_ms;
+    size_t body_max;                /* bytes; beyond it: 413; 0: HTTP_BODY_MAX */
+    int64_t head_timeout_ms;        /* from a request's first byte to its headers' end */
+    int64_t body_timeout_ms;        /* for each 64 KiB of a body */
+    int64_t idle_timeout_ms;        /* between two requests */
+    int64_t write_timeout_ms;       /* without the client taking a byte */
     void (*handle)(void *arg, struct exchange *exchange);
     void *arg;
 };
@@ -48,7 +61,8 @@ struct exchange {
     struct arena arena; /* everything that lives as long as this exchange */
     void *user;         /* the handler's own */
     /* Set by the handler when it keeps the exchange: called once if the client leaves before the
-     * answer. The exchange stays valid (its answer is thrown away) until it is answered. */
+     * answer. The exchange stays valid until it is answered. A client that will say no more but
+     * still listens (half-close) looks the same; so the answer is sent if the socket takes it. */
     void (*gone)(struct exchange *exchange);
     bool is_gone;
 };

@@ -1,0 +1,51 @@
+/* net/auth.h: who may do what, and from where.
+ *
+ * Three questions, in this order: does the request come through a name that is ours (Host), was it
+ * sent by a page that is ours (Origin), and does its token's role allow what the route asks for.
+ * Without tokens everybody who reaches the port may do everything, unless `required` is set.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_AUTH_H
+#define ERRAND_NET_AUTH_H
+
+#include "base/err.h"
+#include "net/token.h"
+#include "wire/http.h"
+
+/* What a route asks for. */
+enum access {
+    OPEN,           /* needs no token: health */
+    MAY_READ,       /* every GET */
+    MAY_READ_TASKS, /* GETs that a worker needs too */
+    MAY_PRODUCE,    /* create, cancel, retry, change tasks, schedules, teams */
+    MAY_WORK,       /* claim, heartbeat, finish, messages */
+    MAY_ADMIN,      /* what no other role names */
+    ACCESSES
+};
+
+bool auth_role_allows(enum role role, enum access access);
+
+struct auth {
+    struct token_book *book; /* borrowed; NULL: there are no tokens */
+    struct str listen;       /* HOST[:PORT] it listens on */
+    const struct str *hosts; /* further names of ours, without port */
+    size_t hosts_count;
+    bool required; /* a token is needed even if none exists: public address, not --insecure */
+};
+
+/* Whether a Host header's value names this server: local, listened on, or configured. */
+bool auth_host_ours(const struct auth *auth, struct str host);
+/* The same for an Origin ("http://localhost:8001"); "null" is foreign. */
+bool auth_origin_ours(const struct auth *auth, struct str origin);
+
+/* Decides about a request. With no tokens *who is an admin of no user. ERR_DENIED (401, send
+ * AUTH_CHALLENGE) or ERR_FORBIDDEN (403). `is_stream`: EventSource cannot set headers, so such a
+ * route also takes ?access_token=. Texts it needs are put into `arena`. */
+#define AUTH_CHALLENGE "WWW-Authenticate: Bearer\r\n"
+MUST_CHECK bool auth_check(const struct auth *auth, const struct http_request *request,
+                           enum access access, bool is_stream, int64_t now_ms, struct arena *arena,
+                           struct token_who *who, struct err *err);
+
+#endif

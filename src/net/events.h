@@ -1,0 +1,77 @@
+/* net/events.h: tells whoever watches what happened.
+ *
+ * The engine gives batches of events from its thread; the hub numbers them, keeps the newest in a
+ * bounded backlog, and each subscriber (an event stream) reads along at its own pace. One that
+ * falls off the backlog's end is dropped; it reconnects and resumes by Last-Event-ID, or is told
+ * to start over by a `reset` event. Every `state` is sent; of `progress` at most four a second for
+ * each task, the latest always among them while the attempt runs.
+ *
+ * Costs nothing while nobody subscribes and nothing happens: no timer runs.
+ *
+ * Thread: events_give() any; the rest net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_EVENTS_H
+#define ERRAND_NET_EVENTS_H
+
+#include <uv.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "net/server.h"
+#include "queue/event.h"
+
+#define EVENTS_BACKLOG_MAX     ((size_t)16384) /* events kept for those who resume */
+#define EVENTS_BACKLOG_BYTES   (16 * MIB)
+#define EVENTS_SUBSCRIBERS_MAX 4096 /* beyond it: 503 */
+#define EVENTS_PING_MS         (15 * SECOND_MS)
+#define EVENTS_PROGRESS_MS     ((int64_t)250) /* between two progress events of one task */
+#define EVENTS_PROGRESS_MAX    65536          /* tasks whose progress is spaced out at once */
+
+struct events; /* the hub */
+
+/* `real_wall_ms`: numbers begin at real_wall_ms << 20, so they grow from one run to the next. */
+MUST_CHECK bool events_start(uv_loop_t *loop, int64_t real_wall_ms, struct events **out,
+                             struct err *err);
+void events_stop(struct events *events); /* ends the streams; the loop then runs out of work */
+void events_free(struct events *events); /* after the loop has ended */
+
+void events_give(struct events *events, struct event_batch *batch); /* takes the batch */
+
+/* ---- Streams ---- */
+
+struct events_filter {
+    struct task_id task;       /* none: all */
+    unsigned kinds;            /* bits 1 << enum event_kind; 0: all */
+    struct str type, document; /* absent: all */
+    struct str last_event_id;  /* resume behind it; absent or empty: from now on */
+};
+
+/* Reads the query of GET /api/events: types, taskType, documentId, lastEventId (access_token is
+ * passed over), and the Last-Event-ID header. The texts live in the exchange's arena. */
+MUST_CHECK bool events_filter_parse(struct exchange *exchange, struct events_filter *out,
+                                    struct err *err);
+
+/* Turns the exchange into a stream of the hub's: from here on it answers, ends and frees it.
+ * False (ERR_UNAVAILABLE: too many) leaves the exchange to the caller. Uses exchange->user. */
+MUST_CHECK bool events_subscribe(struct events *events, struct exchange *exchange,
+                                 const struct events_filter *filter, struct err *err);
+
+size_t events_subscribers(const struct events *events);
+
+/* ---- Waiting for one task ---- */
+
+/* Lives with its owner. `fire` is called once, on the first event that says the task is terminal
+ * or removed; the watch is over then. Watch first, look at the task afterwards: an event between
+ * the two is not missed. */
+struct events_watch {
+    struct map_node node;
+    struct task_id task;
+    void (*fire)(struct events_watch *watch, const struct event *event);
+    bool active;
+};
+
+void events_watch(struct events *events, struct events_watch *watch);   /* task and fire are set */
+void events_unwatch(struct events *events, struct events_watch *watch); /* over already: welcome */
+
+#endif

@@ -1,0 +1,72 @@
+/* net/token.h: bearer tokens: who may speak to the server.
+ *
+ * They live in the file `tokens` of the data folder, one line each, and only as hashes: the text
+ * is shown once, when it is made. `errand token` changes the file beside a running server (each
+ * change replaces it whole, under a lock), and the server reads it again when it has changed.
+ *
+ *     ID <tab> SHA-256 IN HEX <tab> ROLE <tab> USER <tab> CREATED AT
+ *
+ * Thread: a book belongs to the net loop; create, list and revoke may be called by any process.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_TOKEN_H
+#define ERRAND_NET_TOKEN_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/rand.h"
+
+#define TOKENS_MAX     1000 /* in one file */
+#define TOKEN_USER_MAX 128
+#define TOKEN_HASH     32
+#define TOKEN_TEXT     (7 + 43 + 1) /* "errand_", 32 bytes in base64url, the NUL */
+#define TOKEN_ID_TEXT  (12 + 1)     /* hex digits, the NUL */
+
+enum role { ROLE_NONE, ROLE_READ, ROLE_PRODUCE, ROLE_WORK, ROLE_ADMIN, ROLES };
+
+const char *role_name(enum role role);
+MUST_CHECK bool role_parse(struct str name, enum role *out); /* read, produce, work, admin */
+
+struct token {
+    char id[TOKEN_ID_TEXT];
+    unsigned char hash[TOKEN_HASH];
+    enum role role;
+    char user[TOKEN_USER_MAX + 1]; /* "": of no particular user */
+    int64_t created_ms;
+};
+
+/* ---- What `errand token` does ---- */
+
+/* Makes a token and writes its text, which is kept nowhere. `user` may be absent. */
+MUST_CHECK bool token_create(const char *folder, enum role role, struct str user, int64_t wall_ms,
+                             struct rand *rand, char out_text[static TOKEN_TEXT], struct err *err);
+
+/* All of them, oldest first, in `arena`. No file: none. */
+MUST_CHECK bool token_list(const char *folder, struct arena *arena, struct token **out,
+                           size_t *out_count, struct err *err);
+
+MUST_CHECK bool token_revoke(const char *folder, struct str id, struct err *err);
+
+/* ---- What the server does ---- */
+
+struct token_book; /* the file's content, kept up to date */
+
+struct token_who {
+    enum role role;
+    char id[TOKEN_ID_TEXT];
+    char user[TOKEN_USER_MAX + 1]; /* "": not limited to a user */
+};
+
+/* Reads the file. One that cannot be read or understood is an error here; later on the book keeps
+ * what it knew and the log says why. */
+MUST_CHECK bool token_book_open(const char *folder, struct token_book **out, struct err *err);
+void token_book_close(struct token_book *book); /* NULL is welcome */
+
+/* How many there are now. `now_ms` is the loop's time: the file is looked at once per value. */
+size_t token_book_count(struct token_book *book, int64_t now_ms);
+
+/* True and *out filled if `bearer` is a token. Takes equally long for every wrong one. */
+MUST_CHECK bool token_check(struct token_book *book, int64_t now_ms, struct str bearer,
+                            struct token_who *out);
+
+#endif
