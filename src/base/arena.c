@@ -32,7 +32,7 @@ static void add_block(struct arena *arena, size_t room)
 void *arena_alloc(struct arena *arena, size_t size)
 {
     size = (size + ALIGN - 1) & ~(ALIGN - 1);
-    if (size > (size_t)(arena->end - arena->at)) {
+    if (arena->at == NULL || size > (size_t)(arena->end - arena->at)) {
         add_block(arena, size);
     }
     void *piece = arena->at;
