@@ -1,13 +1,9 @@
 /* base/heap.c: a priority queue whose members know their place. See heap.h.
  *
- * Four children a parent instead of two: half the depth, and the children share a cache line.
- *
  * SPDX-License-Identifier: MIT */
 #include "base/heap.h"
 
 #include "base/mem.h"
-
-#define CHILDREN ((size_t)4)
 
 static void put(struct heap *heap, size_t i, struct heap_node *node)
 {
@@ -18,7 +14,7 @@ static void put(struct heap *heap, size_t i, struct heap_node *node)
 static size_t rise(struct heap *heap, size_t i, struct heap_node *node)
 {
     while (i > 0) {
-        size_t parent = (i - 1) / CHILDREN;
+        size_t parent = (i - 1) / HEAP_CHILDREN;
         if (!heap->before(node, heap->at[parent])) {
             break;
         }
@@ -31,7 +27,7 @@ static size_t rise(struct heap *heap, size_t i, struct heap_node *node)
 
 static size_t first_child(const struct heap *heap, size_t i)
 {
-    size_t best = i * CHILDREN + 1, end = MIN(best + CHILDREN, heap->count);
+    size_t best = i * HEAP_CHILDREN + 1, end = MIN(best + HEAP_CHILDREN, heap->count);
     for (size_t child = best + 1; child < end; child++) {
         if (heap->before(heap->at[child], heap->at[best])) {
             best = child;
@@ -42,7 +38,7 @@ static size_t first_child(const struct heap *heap, size_t i)
 
 static void sink(struct heap *heap, size_t i, struct heap_node *node)
 {
-    while (i * CHILDREN + 1 < heap->count) {
+    while (i * HEAP_CHILDREN + 1 < heap->count) {
         size_t child = first_child(heap, i);
         if (!heap->before(heap->at[child], node)) {
             break;
