@@ -1,0 +1,46 @@
+/* broker/ops.h: what a back end of the broker provides. Callers use broker.h.
+ *
+ * A back end puts `struct broker` first in its own struct, so one pointer serves both. Each entry
+ * does what the function of the same name in broker.h promises. The ready callback is called when
+ * the operation is done and the back end is whole again; it must not call the broker itself.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_BROKER_OPS_H
+#define ERRAND_BROKER_OPS_H
+
+#include "broker/broker.h"
+
+struct broker_ops {
+    const char *kind;
+    void (*close)(struct broker *broker);
+
+    void (*offer)(struct broker *broker, const struct hint *hint);
+    void (*withdraw)(struct broker *broker, struct task_id id);
+    size_t (*take)(struct broker *broker, const struct want *want, size_t max, struct hint *out,
+                   struct arena *arena);
+    void (*give_back)(struct broker *broker, const struct hint *hint);
+    void (*hold)(struct broker *broker, struct str document, struct task_id holder);
+    void (*let_go)(struct broker *broker, struct str document, struct task_id holder);
+
+    void (*document)(struct broker *broker, struct str document, size_t most, struct arena *arena,
+                     struct broker_document *out);
+    size_t (*documents)(struct broker *broker, size_t most, struct arena *arena,
+                        struct broker_document **out);
+    size_t (*ahead)(struct broker *broker, struct task_id id);
+    bool (*knows)(struct broker *broker, struct task_id id);
+    size_t (*ready_count)(struct broker *broker);
+    int64_t (*oldest_ms)(struct broker *broker, struct str queue);
+    bool (*has)(struct broker *broker, const struct want *want);
+    size_t (*memory)(const struct broker *broker);
+};
+
+struct broker {
+    const struct broker_ops *ops;
+    broker_ready_fn *ready;
+    void *arg;
+};
+
+/* The back ends. Each opens what follows its scheme in the url. */
+MUST_CHECK bool memory_open(struct broker **out, struct err *err);
+
+#endif

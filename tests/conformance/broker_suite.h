@@ -1,0 +1,41 @@
+/* tests/conformance/broker_suite.h: the tests that every broker must pass.
+ *
+ * The suite is the definition of broker.h. A program links broker_suite.c and broker_model.c and
+ * says which broker it is about.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_TESTS_BROKER_SUITE_H
+#define ERRAND_TESTS_BROKER_SUITE_H
+
+#include "base/arena.h"
+#include "broker/broker.h"
+
+/* Given by the program: where a broker that holds nothing can be opened. */
+struct str broker_suite_url(void);
+
+#define STAND_CALLS_MAX 64
+
+/* A broker under test, with what its ready callback was told. */
+struct stand {
+    struct broker *broker;
+    struct arena arena;
+    struct str calls[STAND_CALLS_MAX]; /* "queue/type", in order */
+    size_t calls_count;
+};
+
+void stand_init(struct stand *s);
+void stand_fini(struct stand *s);
+
+/* stand_offer(&s, 7, .type = STR("mail")) offers a hint; what is not said: type "t", queue "q",
+ * NORMAL, queued_ms 1000, no document. The id is made from the number. */
+struct hint stand_hint(uint64_t number, struct hint hint);
+#define stand_offer(s, number, ...)                                                                \
+    broker_offer((s)->broker, &(struct hint[]){stand_hint(number, (struct hint){__VA_ARGS__})}[0])
+
+struct task_id stand_id(uint64_t number);
+
+/* stand_take(&s, 10, .queues = …): the numbers of the tasks taken, like "3 1 2". */
+struct str stand_take(struct stand *s, size_t max, struct want want);
+#define ANY_QUEUE ((struct want){.any_queue = true})
+
+#endif
