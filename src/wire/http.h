@@ -79,17 +79,17 @@ struct http_span {
 
 struct http_parser {
     int state;
-    int status;                     /* at HTTP_BAD: 400, 413, 414, 417, 431, 501 or 505 */
-    bool is_response;               /* which of the two readers this is */
-    bool no_body;                   /* response: answers a HEAD, or its status has none */
-    size_t body_max;                /* above it: 413 as soon as it shows */
-    size_t at, scanned;             /* in the input: the line being read; how far it was searched */
-    uint64_t left;                  /* bytes of the body or chunk still to come */
-    uint64_t body_len;              /* decoded so far */
-    size_t overhead;                /* bytes spent on chunk extensions or trailers */
-    size_t lines;                   /* header or trailer lines so far */
-    struct http_span first_line[2]; /* request: method, target; response: reason */
-    int minor, code;
+    int status;                  /* at HTTP_BAD: 400, 413, 414, 417, 431, 501 or 505 */
+    bool is_response;            /* which of the two readers this is */
+    bool head_only;              /* response: it answers a HEAD */
+    size_t body_max;             /* above it: 413 as soon as it shows */
+    size_t at, scanned;          /* in the input: the line being read; how far it was searched */
+    uint64_t left;               /* bytes of the body or chunk still to come */
+    uint64_t body_len;           /* announced by chunks so far */
+    size_t overhead;             /* bytes spent on chunk extensions and trailers */
+    size_t lines;                /* header or trailer lines so far */
+    int minor, code;             /* of the first line; code only in a response */
+    struct http_span first_line; /* request: method and target; response: the value is the reason */
     struct http_span spans[HTTP_HEADERS_MAX];
     struct buf body; /* the chunks so far */
 };
@@ -112,7 +112,7 @@ struct http_response {
     bool until_close; /* the body has no length: it ends with the connection */
 };
 
-/* `head_only`: the request was a HEAD. */
+/* `head_only`: the request was a HEAD. Ends with http_parser_fini(). */
 void http_reader_init(struct http_parser *parser, bool head_only, size_t body_max);
 
 /* Reads on. At HTTP_GOT_PIECE, *piece is a part of the body, decoded; it points into `input`. */
