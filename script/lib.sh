@@ -1,0 +1,67 @@
+# script/lib.sh: what the scripts share. Sourced, not run; `root` is the top of the tree.
+#
+# SPDX-License-Identifier: MIT
+# shellcheck shell=sh
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+say() {
+    echo "errand: $*" >&2
+}
+
+# packages SECTION…: the names listed under these sections of script/packages.
+packages() {
+    for section; do
+        sed -n "/^\[$section\]/,/^\[/p" "$root/script/packages" | grep '^[a-z0-9]'
+    done
+}
+
+missing_packages() {
+    for package in $(packages "$@"); do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q ' installed$' ||
+            echo "$package"
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+# need SECTION…: installs what is missing. Asks the network only when something is.
+need() {
+    if ! command -v dpkg-query >/dev/null 2>&1; then
+        say "this is no Debian: please see that these are installed:" $(packages "$@")
+        return 0
+    fi
+    missing=$(missing_packages "$@")
+    [ -z "$missing" ] && return 0
+    say "installing" $missing
+    as_root apt-get -qq update >&2 &&
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends \
+            -o Dpkg::Use-Pty=0 install $missing >&2
+}
+
+# configure DIR NAME: a build folder as meson/NAME.ini says; made anew when that has changed.
+configure() {
+    if [ -f "$root/$1/build.ninja" ] && cmp -s "$root/meson/$2.ini" "$root/$1/.native.ini"; then
+        return 0
+    fi
+    rm -rf "${root:?}/$1"
+    meson setup "$root/$1" "$root" --native-file "$root/meson/$2.ini" >"$root/.setup.log" 2>&1 || {
+        cat "$root/.setup.log" >&2
+        return 1
+    }
+    rm -f "$root/.setup.log"
+    cp "$root/meson/$2.ini" "$root/$1/.native.ini"
+}
+
+# build DIR [TARGET…]: quiet when there is nothing to do or to say.
+build() {
+    dir=$1
+    shift
+    ninja --quiet -C "$root/$dir" "$@" >&2
+}
