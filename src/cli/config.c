@@ -1,0 +1,307 @@
+/* cli/config.c: how a server is set up. See config.h.
+ *
+ * inih splits the lines; everything about their meaning is here. Its quirks are closed off by our
+ * own line reader: it would silently split lines over its limit and cut them at a NUL.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "cli/config.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define AT(member) .at = offsetof(struct config, member)
+#define TEXT       .rule = {.kind = VALUE_TEXT}
+#define SIZE(low, high)                                                                            \
+    .rule = {.kind = VALUE_SIZE, .least = (int64_t)(low), .most = (int64_t)(high)}
+#define NUMBER(low, high)   .rule = {.kind = VALUE_NUMBER, .least = (low), .most = (high)}
+#define DURATION(low, high) .rule = {.kind = VALUE_DURATION, .least = (low), .most = (high)}
+#define CHOICE(words)       .rule = {.kind = VALUE_CHOICE, .choices = (words)}
+
+const struct setting settings[] = {
+    {"", "listen", "127.0.0.1:8001", TEXT, AT(listen), "address and port; port 0 picks a free one"},
+    {"", "data", "errand-data", TEXT, AT(data), "folder that holds everything"},
+    {"", "store", NULL, TEXT, AT(store),
+     "sqlite:PATH; default sqlite:errand.db in the data folder"},
+    {"", "broker", "memory", TEXT, AT(broker), "memory"},
+    {"", "broker_high", NULL, TEXT, AT(broker_high), "for CRITICAL and HIGH tasks; default broker"},
+    {"", "broker_low", NULL, TEXT, AT(broker_low), "for NORMAL and LOW tasks; default broker"},
+    {"retention", "finished", "30d", DURATION(0, 36500 * DAY_MS), AT(retention_finished_ms),
+     "how long finished tasks are kept; 0 for ever"},
+    {"limits", "payload", "1MiB", SIZE(1, 64 * MIB), AT(limits_payload), "bytes of one payload"},
+    {"limits", "request", "16MiB", SIZE(KIB, KIB *MIB), AT(limits_request), "bytes of one request"},
+    {"limits", "connections", "12000", NUMBER(1, 1000000), AT(limits_connections),
+     "open connections; beyond it 503"},
+    {"limits", "waiting_claims", "10000", NUMBER(1, 1000000), AT(limits_waiting_claims),
+     "claims that wait at once; beyond it 429"},
+    {"workers", "grace", "10s", DURATION(0, DAY_MS), AT(workers_grace_ms),
+     "time between asking work to stop and taking it away"},
+    {"tls", "cert", NULL, TEXT, AT(tls_cert), "certificate chain, PEM; needs key"},
+    {"tls", "key", NULL, TEXT, AT(tls_key), "private key, PEM; needs cert"},
+    {"http", "hosts", NULL, TEXT, AT(http_hosts),
+     "names the server answers to besides local ones, comma separated"},
+    {"log", "level", "info", CHOICE("debug|info|warn|error"), AT(log_level), "least level to log"},
+};
+const size_t settings_count = ARRAY_LEN(settings);
+
+static_assert(ARRAY_LEN(settings) <= sizeof((struct config){0}.given), "one byte a setting");
+
+/* ---- One setting ---- */
+
+static const struct setting *find_setting(struct str section, struct str key)
+{
+    for (size_t i = 0; i < settings_count; i++) {
+        if (str_is(section, settings[i].section) && str_is(key, settings[i].key)) {
+            return &settings[i];
+        }
+    }
+    return NULL;
+}
+
+static bool apply(struct config *config, const struct setting *setting, struct str value,
+                  enum config_layer layer, struct err *err)
+{
+    struct str kept = arena_str(&config->arena, value);
+    config->given[setting - settings] = (unsigned char)layer;
+    return value_read(&setting->rule, kept, (char *)config + setting->at, err);
+}
+
+void config_init(struct config *config)
+{
+    *config = (struct config){.arena = ARENA_INIT};
+    for (size_t i = 0; i < settings_count; i++) {
+        if (settings[i].fallback != NULL) {
+            bool ok =
+                apply(config, &settings[i], str_of(settings[i].fallback), CONFIG_DEFAULT, NULL);
+            assert(ok); /* the table is ours */
+            (void)ok;
+        }
+    }
+}
+
+void config_fini(struct config *config)
+{
+    arena_fini(&config->arena);
+}
+
+/* ---- The file ---- */
+
+/* The text as inih asks for it, line by line, and where we are. */
+struct source {
+    struct config *config;
+    const char *name;
+    struct str rest;
+    int line;
+    struct err err; /* the first thing wrong */
+};
+
+static bool source_fail(struct source *source, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Keeps the first failure only: the later ones often follow from it. */
+static bool source_fail(struct source *source, const char *format, ...)
+{
+    char text[sizeof source->err.text];
+    va_list args;
+    if (source->err.kind != ERR_NONE) {
+        return false;
+    }
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    source->rest = STR_NONE; /* the reader ends here */
+    return err_set(&source->err, ERR_INVALID, "%s:%d: %s", source->name, source->line, text);
+}
+
+/* fgets() over the text. Refuses what inih would misread. */
+static char *next_line(char *out, int size, void *arg)
+{
+    struct source *source = arg;
+    if (str_absent(source->rest) || source->rest.len == 0) {
+        return NULL;
+    }
+    struct str line = str_cut(&source->rest, '\n');
+    source->line++;
+    if (line.len + 2 > (size_t)size) {
+        source_fail(source, "the line is longer than %d bytes", size - 2);
+        return NULL;
+    }
+    if (memchr(line.ptr, '\0', line.len) != NULL || !str_is_utf8(line)) {
+        source_fail(source, "the line is not UTF-8 text");
+        return NULL;
+    }
+    memcpy(out, line.ptr, line.len);
+    memcpy(out + line.len, "\n", 2);
+    return out;
+}
+
+static void list_sections(struct buf *out)
+{
+    const char *last = "";
+    for (size_t i = 0; i < settings_count; i++) {
+        if (strcmp(last, settings[i].section) != 0) {
+            last = settings[i].section;
+            buf_printf(out, "%s%s", out->len > 0 ? ", " : "", last);
+        }
+    }
+}
+
+static bool refuse_section(struct source *source, const char *section)
+{
+    SCOPED(buf_fini) struct buf known = BUF_INIT(KIB);
+    struct guess guess = guess_begin(str_of(section));
+    for (size_t i = 0; i < settings_count; i++) {
+        guess_offer(&guess, settings[i].section);
+    }
+    if (guess.best != NULL) {
+        return source_fail(source, "[%s] is not a section; did you mean [%s]?", section,
+                           guess.best);
+    }
+    list_sections(&known);
+    return source_fail(source, "[%s] is not a section; there are %s", section, buf_c_text(&known));
+}
+
+static bool is_section(const char *section)
+{
+    for (size_t i = 0; i < settings_count; i++) {
+        if (strcmp(section, settings[i].section) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void list_keys(const char *section, struct buf *out)
+{
+    for (size_t i = 0; i < settings_count; i++) {
+        if (strcmp(section, settings[i].section) == 0) {
+            buf_printf(out, "%s%s", out->len > 0 ? ", " : "", settings[i].key);
+        }
+    }
+}
+
+static bool refuse_key(struct source *source, const char *section, const char *key)
+{
+    SCOPED(buf_fini) struct buf known = BUF_INIT(KIB);
+    list_keys(section, &known);
+    return source_fail(source, "%s%s%s%s is not a setting; there are %s", section[0] ? "[" : "",
+                       section, section[0] ? "] " : "", key, buf_c_text(&known));
+}
+
+static const char *setting_label(const struct setting *setting, char out[CONFIG_NAME_MAX])
+{
+    const char *section = setting->section;
+    snprintf(out, CONFIG_NAME_MAX, "%s%s%s%s", section[0] ? "[" : "", section,
+             section[0] ? "] " : "", setting->key);
+    return out;
+}
+
+static bool take_pair(struct source *source, const char *section, const char *key,
+                      const char *value)
+{
+    char label[CONFIG_NAME_MAX];
+    struct err err = ERR_INIT;
+    if (!is_section(section)) {
+        return refuse_section(source, section);
+    }
+    const struct setting *setting = find_setting(str_of(section), str_of(key));
+    if (setting == NULL) {
+        return refuse_key(source, section, key);
+    }
+    setting_label(setting, label);
+    if (source->config->given[setting - settings] == CONFIG_FILE) {
+        return source_fail(source, "%s is given twice", label);
+    }
+    return apply(source->config, setting, str_of(value), CONFIG_FILE, &err) ||
+           source_fail(source, "%s: %s", label, err.text);
+}
+
+static int on_pair(void *arg, const char *section, const char *key, const char *value)
+{
+    struct source *source = arg;
+    return source->err.kind == ERR_NONE &&
+           take_pair(source, section, key, value == NULL ? "" : value);
+}
+
+bool config_read(struct config *config, const char *name, struct str text, struct err *err)
+{
+    struct source source = {.config = config, .name = name, .rest = text, .err = ERR_INIT};
+    int bad_line = ini_parse_stream(next_line, &source, on_pair, &source);
+    if (source.err.kind != ERR_NONE) {
+        return err_set(err, ERR_INVALID, "%s", source.err.text);
+    }
+    if (bad_line != 0) {
+        return err_set(err, ERR_INVALID, "%s:%d: neither \"key = value\" nor \"[section]\"", name,
+                       bad_line);
+    }
+    return true;
+}
+
+static void close_at(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+    }
+}
+
+bool config_load(struct config *config, const char *path, struct err *err)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(CONFIG_FILE_MAX + 1);
+    SCOPED(close_at) int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
+    }
+    for (;;) {
+        char *room = buf_room(&text, 4 * KIB);
+        ssize_t got = room == NULL ? 0 : read(fd, room, 4 * KIB);
+        if (got < 0) {
+            return err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
+        }
+        if (got == 0) {
+            break;
+        }
+        buf_used(&text, (size_t)got);
+    }
+    return text.full ? err_set(err, ERR_INVALID, "%s: longer than 1MiB", path)
+                     : config_read(config, path, buf_view(&text), err);
+}
+
+/* ---- The environment and flags ---- */
+
+void config_variable(const struct setting *setting, char out[CONFIG_NAME_MAX])
+{
+    int len = snprintf(out, CONFIG_NAME_MAX, "ERRAND_%s%s%s", setting->section,
+                       setting->section[0] ? "_" : "", setting->key);
+    for (int i = 0; i < len; i++) {
+        out[i] = (char)toupper((unsigned char)out[i]);
+    }
+}
+
+bool config_environment(struct config *config, const char *(*get)(const char *name),
+                        struct err *err)
+{
+    char name[CONFIG_NAME_MAX];
+    for (size_t i = 0; i < settings_count; i++) {
+        config_variable(&settings[i], name);
+        const char *value = get(name);
+        if (value != NULL && !apply(config, &settings[i], str_of(value), CONFIG_ENVIRONMENT, err)) {
+            return err_wrap(err, "%s", name);
+        }
+    }
+    return true;
+}
+
+bool config_flag(struct config *config, const char *section, const char *key, struct str value,
+                 struct err *err)
+{
+    const struct setting *setting = find_setting(str_of(section), str_of(key));
+    assert(setting != NULL);
+    return str_absent(value) || apply(config, setting, value, CONFIG_FLAG, err) ||
+           err_wrap(err, "--%s%s%s", section, section[0] ? "-" : "", key);
+}

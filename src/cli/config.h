@@ -1,0 +1,67 @@
+/* cli/config.h: how a server is set up: built-in defaults, then errand.conf, then the environment,
+ * then flags; the later wins.
+ *
+ * Every setting is one row of the table in config.c. What is not in the table is an error that says
+ * where it stands and what would be right: a misspelt limit must not be a limit that is not there.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_CLI_CONFIG_H
+#define ERRAND_CLI_CONFIG_H
+
+#include "base/arena.h"
+#include "cli/value.h"
+
+#define CONFIG_FILE_MAX MIB /* a longer file is not a configuration */
+
+struct config {
+    struct str listen, data;
+    struct str store, broker;           /* absent: SQLite in the data folder; in memory */
+    struct str broker_high, broker_low; /* absent: `broker` serves all */
+    int64_t retention_finished_ms;      /* 0: for ever */
+    int64_t limits_payload, limits_request;
+    int64_t limits_connections, limits_waiting_claims;
+    int64_t workers_grace_ms;
+    struct str tls_cert, tls_key; /* absent: plain HTTP */
+    struct str http_hosts;        /* comma list of allowed Host names; absent: local ones only */
+    int64_t log_level;            /* enum log_level */
+
+    struct arena arena;      /* holds the texts */
+    unsigned char given[32]; /* by row: which layer set it; CONFIG_DEFAULT … CONFIG_FLAG */
+};
+
+enum config_layer { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLAG };
+
+struct setting {
+    const char *section; /* "" at the top level */
+    const char *key;
+    const char *fallback; /* as a file would say it; NULL: absent */
+    struct value_rule rule;
+    size_t at;
+    const char *help;
+};
+
+extern const struct setting settings[];
+extern const size_t settings_count;
+
+void config_init(struct config *config); /* all defaults */
+void config_fini(struct config *config);
+
+/* Reads the text of a file; `name` is how messages call it: "errand.conf:12: …". */
+MUST_CHECK bool config_read(struct config *config, const char *name, struct str text,
+                            struct err *err);
+/* Reads the file at `path`. */
+MUST_CHECK bool config_load(struct config *config, const char *path, struct err *err);
+
+/* Reads ERRAND_LISTEN, ERRAND_LIMITS_PAYLOAD, … through `get` (getenv, or a test's own). */
+MUST_CHECK bool config_environment(struct config *config, const char *(*get)(const char *name),
+                                   struct err *err);
+
+/* What a flag of that setting said; an absent value changes nothing. */
+MUST_CHECK bool config_flag(struct config *config, const char *section, const char *key,
+                            struct str value, struct err *err);
+
+/* The name of a setting in the environment: ERRAND_SECTION_KEY. */
+#define CONFIG_NAME_MAX 64
+void config_variable(const struct setting *setting, char out[CONFIG_NAME_MAX]);
+
+#endif

@@ -1,0 +1,221 @@
+/* cli/value.c: what people write on a command line or in a file. See value.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "cli/value.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "wire/time.h"
+
+#define REAL_TEXT_MAX  32 /* longer than any number a person means */
+#define GUESS_WORD_MAX 40 /* longer words get no guess */
+#define GUESS_NEAR     2  /* typing mistakes forgiven */
+
+static const struct unit {
+    const char *name;
+    int64_t bytes;
+} units[] = {
+    {"", 1},
+    {"b", 1},
+    {"k", 1024},
+    {"kib", 1024},
+    {"kb", 1000},
+    {"m", 1024 * 1024},
+    {"mib", 1024 * 1024},
+    {"mb", 1000 * 1000},
+    {"g", 1024 * 1024 * 1024},
+    {"gib", 1024 * 1024 * 1024},
+    {"gb", 1000 * 1000 * 1000},
+};
+
+static bool refuse(struct str text, const char *what, struct err *err)
+{
+    return err_set(err, ERR_INVALID, "\"" STR_FMT "\" is not %s", (int)MIN(text.len, 80u), text.ptr,
+                   what);
+}
+
+static bool read_unit(struct str name, int64_t *bytes)
+{
+    for (size_t i = 0; i < ARRAY_LEN(units); i++) {
+        if (str_eq_nocase(name, str_of(units[i].name))) {
+            *bytes = units[i].bytes;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_size(struct str text, int64_t *out, struct err *err)
+{
+    size_t digits = 0;
+    int64_t number, bytes;
+    while (digits < text.len && text.ptr[digits] >= '0' && text.ptr[digits] <= '9') {
+        digits++;
+    }
+    if (!str_i64((struct str){text.ptr, digits}, &number) ||
+        !read_unit(str_trim(str_from(text, digits)), &bytes) ||
+        __builtin_mul_overflow(number, bytes, out)) {
+        return refuse(text, "a size; write for example 1MiB, 4k or 4096", err);
+    }
+    return true;
+}
+
+static bool read_duration(struct str text, int64_t *out, struct err *err)
+{
+    return duration_parse(text, out, NULL) ||
+           refuse(text, "a duration; write for example 30s, 10m, 1h30m or 30d", err);
+}
+
+static bool read_number(struct str text, int64_t *out, struct err *err)
+{
+    return str_i64(text, out) || refuse(text, "a whole number", err);
+}
+
+static bool read_real(struct str text, double *out, struct err *err)
+{
+    char copy[REAL_TEXT_MAX] = "";
+    char *end = copy;
+    if (text.len > 0 && text.len < sizeof copy) {
+        memcpy(copy, text.ptr, text.len);
+        *out = strtod(copy, &end);
+    }
+    bool plain = strspn(copy, "0123456789.") == text.len; /* no nan, inf, hex or sign */
+    return (plain && text.len > 0 && *end == '\0') ||
+           refuse(text, "a number such as 10 or 0.5", err);
+}
+
+static bool read_bool(struct str text, bool *out, struct err *err)
+{
+    static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
+    for (size_t i = 0; i < ARRAY_LEN(words); i++) {
+        if (str_eq_nocase(text, str_of(words[i]))) {
+            *out = i % 2 == 1;
+            return true;
+        }
+    }
+    return refuse(text, "yes or no", err);
+}
+
+static bool read_choice(const char *choices, struct str text, int64_t *out, struct err *err)
+{
+    struct str rest = str_of(choices);
+    for (int64_t i = 0; !str_absent(rest); i++) {
+        if (str_eq_nocase(str_cut(&rest, '|'), text)) {
+            *out = i;
+            return true;
+        }
+    }
+    return err_set(err, ERR_INVALID, "\"" STR_FMT "\" is not one of %s", (int)MIN(text.len, 80u),
+                   text.ptr, choices);
+}
+
+static bool read_text(struct str text, struct str *out, struct err *err)
+{
+    if (text.len == 0) {
+        return err_set(err, ERR_INVALID, "the value is empty");
+    }
+    *out = text;
+    return true;
+}
+
+static void write_quantity(struct buf *buf, enum value_kind kind, int64_t value)
+{
+    if (kind == VALUE_DURATION) {
+        duration_write(buf, value);
+    } else if (kind == VALUE_SIZE && value >= (int64_t)MIB && value % (int64_t)MIB == 0) {
+        buf_printf(buf, "%lldMiB", (long long)(value / (int64_t)MIB));
+    } else {
+        buf_i64(buf, value);
+    }
+}
+
+static bool in_bounds(const struct value_rule *rule, int64_t value, struct err *err)
+{
+    bool any = rule->least == 0 && rule->most == 0;
+    int64_t most = any ? INT64_MAX : rule->most;
+    if (value >= rule->least && value <= most) {
+        return true;
+    }
+    SCOPED(buf_fini) struct buf text = BUF_INIT(KIB);
+    buf_c(&text, "must be ");
+    write_quantity(&text, rule->kind, rule->least);
+    if (most == INT64_MAX) {
+        buf_c(&text, " or more");
+    } else {
+        buf_c(&text, " to ");
+        write_quantity(&text, rule->kind, most);
+    }
+    return err_set(err, ERR_INVALID, "%s", buf_c_text(&text));
+}
+
+bool value_read(const struct value_rule *rule, struct str text, void *out, struct err *err)
+{
+    int64_t quantity = 0;
+    bool ok = false;
+    switch (rule->kind) {
+    case VALUE_TEXT:
+        return read_text(text, out, err);
+    case VALUE_REAL:
+        return read_real(text, out, err);
+    case VALUE_BOOL:
+        return read_bool(text, out, err);
+    case VALUE_CHOICE:
+        return read_choice(rule->choices, text, out, err);
+    case VALUE_NUMBER:
+        ok = read_number(text, &quantity, err);
+        break;
+    case VALUE_SIZE:
+        ok = read_size(text, &quantity, err);
+        break;
+    case VALUE_DURATION:
+        ok = read_duration(text, &quantity, err);
+        break;
+    }
+    if (!ok || !in_bounds(rule, quantity, err)) {
+        return false;
+    }
+    *(int64_t *)out = quantity;
+    return true;
+}
+
+/* ---- Guessing ---- */
+
+/* Levenshtein's distance, one row at a time. Both texts are shorter than GUESS_WORD_MAX. */
+static size_t distance(struct str a, struct str b)
+{
+    size_t row[GUESS_WORD_MAX + 1];
+    for (size_t j = 0; j <= b.len; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.len; j++) {
+            size_t replaced = corner + (a.ptr[i - 1] != b.ptr[j - 1]);
+            corner = row[j];
+            row[j] = MIN(replaced, MIN(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[b.len];
+}
+
+struct guess guess_begin(struct str word)
+{
+    return (struct guess){.word = word, .distance = GUESS_NEAR + 1};
+}
+
+void guess_offer(struct guess *guess, const char *candidate)
+{
+    struct str other = str_of(candidate);
+    if (guess->word.len > GUESS_WORD_MAX || other.len > GUESS_WORD_MAX) {
+        return;
+    }
+    /* The beginning of a word counts as near: --prio means --priority. */
+    bool begins = guess->word.len >= 2 && str_starts(other, guess->word);
+    size_t d = begins ? 1 : distance(guess->word, other);
+    if (d < guess->distance && 3 * d < 2 * other.len) { /* short words are near to everything */
+        guess->best = candidate;
+        guess->distance = d;
+    }
+}

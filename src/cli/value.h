@@ -1,0 +1,43 @@
+/* cli/value.h: what people write on a command line or in a file, read strictly.
+ *
+ * One rule says what a value must look like; the message of a refusal says what would be right.
+ * Options (option.h) and settings (config.h) share these rules, so "10m" means the same everywhere.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_CLI_VALUE_H
+#define ERRAND_CLI_VALUE_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+/* The kind decides what `out` of value_read() points to. */
+enum value_kind {
+    VALUE_TEXT,     /* struct str: borrowed, as written, not empty */
+    VALUE_NUMBER,   /* int64_t */
+    VALUE_SIZE,     /* int64_t bytes: 1MiB, 16k, 4096 */
+    VALUE_DURATION, /* int64_t milliseconds: 10m, 1h30m, 30d */
+    VALUE_REAL,     /* double */
+    VALUE_BOOL,     /* bool: yes, no, true, false, on, off, 1, 0 */
+    VALUE_CHOICE,   /* int64_t: which of `choices`, from 0 */
+};
+
+struct value_rule {
+    enum value_kind kind;
+    int64_t least, most; /* of numbers, sizes and durations; both 0: any that is not negative */
+    const char *choices; /* "debug|info|warn|error" */
+};
+
+/* Fails with a sentence such as `"lots" is not a size; write for example 1MiB`. */
+MUST_CHECK bool value_read(const struct value_rule *rule, struct str text, void *out,
+                           struct err *err);
+
+/* The word among those offered that a typing mistake would turn into `word`, if there is one. */
+struct guess {
+    struct str word;
+    const char *best; /* NULL: none is near */
+    size_t distance;
+};
+struct guess guess_begin(struct str word);
+void guess_offer(struct guess *guess, const char *candidate);
+
+#endif
