@@ -4,19 +4,18 @@
 #include "cli/config.h"
 #include "test.h"
 
-static struct err err;
-
-static bool read_text(struct config *config, const char *text)
+static bool read_text(struct config *config, const char *text, struct err *err)
 {
-    err = ERR_INIT;
+    *err = ERR_INIT;
     config_init(config);
-    return config_read(config, "errand.conf", str_of(text), &err);
+    return config_read(config, "errand.conf", str_of(text), err);
 }
 
 static void check_refused(const char *text, const char *why)
 {
     SCOPED(config_fini) struct config config;
-    CHECK(!read_text(&config, text));
+    struct err err = ERR_INIT;
+    CHECK(!read_text(&config, text, &err));
     CHECK_STR(str_of(err.text), why);
 }
 
@@ -41,7 +40,8 @@ static const char *bad_variable(const char *name)
 TEST(without_a_file_everything_has_its_default)
 {
     SCOPED(config_fini) struct config config;
-    CHECK(read_text(&config, ""));
+    struct err err = ERR_INIT;
+    CHECK(read_text(&config, "", &err));
     CHECK_STR(config.listen, "127.0.0.1:8001");
     CHECK(str_absent(config.store));
     CHECK_EQ(config.retention_finished_ms, 30 * DAY_MS);
@@ -55,12 +55,15 @@ TEST(without_a_file_everything_has_its_default)
 TEST(a_file_sets_top_level_keys_and_sections)
 {
     SCOPED(config_fini) struct config config;
-    CHECK(read_text(&config, "# mine\n"
-                             "listen = 127.0.0.1:0 ; any port\n"
-                             "data=/var/lib/errand\r\n"
-                             "[retention]\nfinished = 7d\n"
-                             "[limits]\npayload = 4k\n"
-                             "[log]\nlevel = warn"));
+    struct err err = ERR_INIT;
+    CHECK(read_text(&config,
+                    "# mine\n"
+                    "listen = 127.0.0.1:0 ; any port\n"
+                    "data=/var/lib/errand\r\n"
+                    "[retention]\nfinished = 7d\n"
+                    "[limits]\npayload = 4k\n"
+                    "[log]\nlevel = warn",
+                    &err));
     CHECK_STR(config.listen, "127.0.0.1:0");
     CHECK_STR(config.data, "/var/lib/errand");
     CHECK_EQ(config.retention_finished_ms, 7 * DAY_MS);
@@ -71,7 +74,8 @@ TEST(a_file_sets_top_level_keys_and_sections)
 TEST(the_later_layer_wins)
 {
     SCOPED(config_fini) struct config config;
-    CHECK(read_text(&config, "listen = 127.0.0.1:1\ndata = a\n[limits]\npayload = 1k\n"));
+    struct err err = ERR_INIT;
+    CHECK(read_text(&config, "listen = 127.0.0.1:1\ndata = a\n[limits]\npayload = 1k\n", &err));
     CHECK_OK(config_environment(&config, some_variables, &err));
     CHECK_STR(config.listen, "127.0.0.1:2");
     CHECK_STR(config.data, "a");
@@ -125,14 +129,16 @@ TEST(a_line_that_inih_would_split_is_refused)
     memcpy(text, "data = ", 7);
     text[sizeof text - 1] = '\0';
     SCOPED(config_fini) struct config config;
-    CHECK(!read_text(&config, text));
+    struct err err = ERR_INIT;
+    CHECK(!read_text(&config, text, &err));
     CHECK(strstr(err.text, "errand.conf:1: the line is longer than ") == err.text);
 }
 
 TEST(a_bad_variable_is_named)
 {
     SCOPED(config_fini) struct config config;
-    CHECK(read_text(&config, ""));
+    struct err err = ERR_INIT;
+    CHECK(read_text(&config, "", &err));
     CHECK_OK(config_environment(&config, no_variable, &err));
     CHECK(!config_environment(&config, bad_variable, &err));
     CHECK_STR(str_of(err.text), "ERRAND_RETENTION_FINISHED: \"soon\" is not a duration; write for "
@@ -154,6 +160,7 @@ TEST(every_setting_has_a_variable_of_its_own)
 TEST(a_missing_file_is_an_error)
 {
     SCOPED(config_fini) struct config config;
+    struct err err = ERR_INIT;
     config_init(&config);
     CHECK(!config_load(&config, "/nonexistent/errand.conf", &err));
 }

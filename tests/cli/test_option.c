@@ -26,121 +26,136 @@ static const struct option table[] = {
     OPTION_END,
 };
 
-static struct wish wish;
-static struct words words;
-static struct err err;
-static bool help;
+/* One reading of a command line, and what came out of it. */
+struct reading {
+    struct wish wish;
+    struct words words;
+    struct err err;
+    bool help;
+};
 
 #define PARSE(...)                                                                                 \
-    parse((char *[]){__VA_ARGS__}, (int)(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *)))
+    parse(&r, (char *[]){__VA_ARGS__}, (int)(sizeof((char *[]){__VA_ARGS__}) / sizeof(char *)))
 
-static bool parse(char **argv, int argc)
+static bool parse(struct reading *r, char **argv, int argc)
 {
-    wish = (struct wish){.number = -1};
-    err = ERR_INIT;
-    return option_parse(table, argc, argv, &wish, &words, &help, &err);
+    r->wish = (struct wish){.number = -1};
+    r->err = ERR_INIT;
+    return option_parse(table, argc, argv, &r->wish, &r->words, &r->help, &r->err);
 }
 
 TEST(options_and_words_may_be_mixed)
 {
+    struct reading r;
     CHECK(PARSE("a", "--name", "x", "b", "--loud", "--number=7"));
-    CHECK_STR(wish.name, "x");
-    CHECK(wish.loud);
-    CHECK_EQ(wish.number, 7);
-    CHECK_EQ(words.count, 2);
-    CHECK_STR(words.at[1], "b");
+    CHECK_STR(r.wish.name, "x");
+    CHECK(r.wish.loud);
+    CHECK_EQ(r.wish.number, 7);
+    CHECK_EQ(r.words.count, 2);
+    CHECK_STR(r.words.at[1], "b");
 }
 
 TEST(behind_two_dashes_all_are_words)
 {
+    struct reading r;
     CHECK(PARSE("--", "--loud", "-x"));
-    CHECK(!wish.loud);
-    CHECK_EQ(words.count, 2);
+    CHECK(!r.wish.loud);
+    CHECK_EQ(r.words.count, 2);
 }
 
 TEST(a_dash_and_a_negative_number_are_words)
 {
+    struct reading r;
     CHECK(PARSE("-", "-5"));
-    CHECK_EQ(words.count, 2);
+    CHECK_EQ(r.words.count, 2);
     CHECK(!PARSE("-x"));
 }
 
 TEST(values_are_read_by_their_kind)
 {
+    struct reading r;
     CHECK(PARSE("--size", "4k", "--pause", "1h30m", "--mode", "fast", "--rate", "0.5"));
-    CHECK_EQ(wish.size, 4096);
-    CHECK_EQ(wish.pause_ms, 90 * 60 * 1000);
-    CHECK_EQ(wish.mode, 1);
-    CHECK(wish.rate == 0.5);
+    CHECK_EQ(r.wish.size, 4096);
+    CHECK_EQ(r.wish.pause_ms, 90 * 60 * 1000);
+    CHECK_EQ(r.wish.mode, 1);
+    CHECK(r.wish.rate == 0.5);
 }
 
 TEST(sizes_know_their_units)
 {
-    CHECK(PARSE("--size", "1MiB") && wish.size == 1 << 20);
-    CHECK(PARSE("--size", "16 mib") && wish.size == 16 << 20);
-    CHECK(PARSE("--size", "2kB") && wish.size == 2000);
-    CHECK(PARSE("--size", "7") && wish.size == 7);
+    struct reading r;
+    CHECK(PARSE("--size", "1MiB") && r.wish.size == 1 << 20);
+    CHECK(PARSE("--size", "16 mib") && r.wish.size == 16 << 20);
+    CHECK(PARSE("--size", "2kB") && r.wish.size == 2000);
+    CHECK(PARSE("--size", "7") && r.wish.size == 7);
     CHECK(!PARSE("--size", "1.5M") && !PARSE("--size", "M") && !PARSE("--size", "-1"));
     CHECK(!PARSE("--size", "9223372036854775807k"));
 }
 
 TEST(a_value_out_of_bounds_is_refused_with_the_bounds)
 {
+    struct reading r;
     CHECK(!PARSE("--number", "11"));
-    CHECK_STR(str_of(err.text), "--number: must be -5 to 10");
+    CHECK_STR(str_of(r.err.text), "--number: must be -5 to 10");
     CHECK(!PARSE("--number", "seven"));
-    CHECK_STR(str_of(err.text), "--number: \"seven\" is not a whole number");
+    CHECK_STR(str_of(r.err.text), "--number: \"seven\" is not a whole number");
     CHECK(!PARSE("--mode", "medium"));
-    CHECK_STR(str_of(err.text), "--mode: \"medium\" is not one of slow|fast");
+    CHECK_STR(str_of(r.err.text), "--mode: \"medium\" is not one of slow|fast");
     CHECK(!PARSE("--rate", "nan") && !PARSE("--rate", "-1") && !PARSE("--rate", ""));
 }
 
 TEST(an_unknown_option_is_refused_with_a_guess)
 {
+    struct reading r;
     CHECK(!PARSE("--nmae", "x"));
-    CHECK_STR(str_of(err.text), "unknown option --nmae; did you mean --name?");
+    CHECK_STR(str_of(r.err.text), "unknown option --nmae; did you mean --name?");
     CHECK(!PARSE("--num", "1"));
-    CHECK_STR(str_of(err.text), "unknown option --num; did you mean --number?");
+    CHECK_STR(str_of(r.err.text), "unknown option --num; did you mean --number?");
     CHECK(!PARSE("--elephant"));
-    CHECK_STR(str_of(err.text), "unknown option --elephant");
+    CHECK_STR(str_of(r.err.text), "unknown option --elephant");
 }
 
 TEST(a_missing_or_unwanted_value_is_refused)
 {
+    struct reading r;
     CHECK(!PARSE("--name"));
-    CHECK_STR(str_of(err.text), "--name needs a value: --name N");
+    CHECK_STR(str_of(r.err.text), "--name needs a value: --name N");
     CHECK(!PARSE("--loud=yes"));
     CHECK(!PARSE("--name="));
 }
 
 TEST(an_option_may_be_given_again_where_it_makes_a_list)
 {
+    struct reading r;
     CHECK(PARSE("--tag", "a", "--tag=b"));
-    CHECK_EQ(wish.tags.count, 2);
-    CHECK_STR(wish.tags.at[1], "b");
+    CHECK_EQ(r.wish.tags.count, 2);
+    CHECK_STR(r.wish.tags.at[1], "b");
 }
 
 TEST(a_list_has_an_end)
 {
+    struct reading r;
     char *argv[2 * (OPTION_MANY_MAX + 1)];
     for (size_t i = 0; i < ARRAY_LEN(argv); i++) {
         argv[i] = i % 2 == 0 ? "--tag" : "t";
     }
-    CHECK(parse(argv, 2 * OPTION_MANY_MAX));
-    CHECK(!parse(argv, (int)ARRAY_LEN(argv)));
+    CHECK(parse(&r, argv, 2 * OPTION_MANY_MAX));
+    CHECK(!parse(&r, argv, (int)ARRAY_LEN(argv)));
 }
 
 TEST(an_optional_value_needs_its_equals_sign)
 {
+    struct reading r;
     CHECK(PARSE("--clock", "word"));
-    CHECK(wish.clock.given && str_absent(wish.clock.value));
-    CHECK_EQ(words.count, 1);
+    CHECK(r.wish.clock.given && str_absent(r.wish.clock.value));
+    CHECK_EQ(r.words.count, 1);
     CHECK(PARSE("--clock=2027"));
-    CHECK_STR(wish.clock.value, "2027");
+    CHECK_STR(r.wish.clock.value, "2027");
 }
 
 TEST(help_is_known_everywhere_and_stops_the_reading)
 {
-    CHECK(PARSE("--help", "--elephant") && help);
-    CHECK(PARSE("-h") && help);
+    struct reading r;
+    CHECK(PARSE("--help", "--elephant") && r.help);
+    CHECK(PARSE("-h") && r.help);
 }

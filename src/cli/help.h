@@ -1,0 +1,18 @@
+/* cli/help.h: texts about the verbs, all written from their tables.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_CLI_HELP_H
+#define ERRAND_CLI_HELP_H
+
+#include <stdio.h>
+
+#include "cli/verb.h"
+
+void help_overview(FILE *out);
+void help_verb_text(const struct verb *verb, FILE *out);
+void help_settings(FILE *out); /* every row of errand.conf */
+
+void man_page(FILE *out);        /* man.c: errand.1 */
+void completion_bash(FILE *out); /* completion.c */
+
+#endif

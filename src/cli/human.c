@@ -1,0 +1,201 @@
+/* cli/human.c: numbers and times as people read them. See human.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "cli/human.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "wire/time.h"
+
+#define WIDTH_DEFAULT 80
+#define CELL_MAX      60 /* columns of one cell on a terminal */
+
+struct paper paper_stdout(void)
+{
+    struct winsize size = {0};
+    bool terminal = isatty(STDOUT_FILENO) == 1;
+    const char *no_colour = getenv("NO_COLOR");
+    bool sized = terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return (struct paper){
+        .terminal = terminal,
+        .colour = terminal && (no_colour == NULL || no_colour[0] == '\0'),
+        .width = sized ? size.ws_col : WIDTH_DEFAULT,
+        .now_ms = clock_real_wall_ms(),
+    };
+}
+
+void human_span(struct buf *buf, int64_t ms)
+{
+    long long s = ms / SECOND_MS;
+    if (ms < SECOND_MS) {
+        buf_printf(buf, "%lldms", (long long)ms);
+    } else if (s < 10) {
+        buf_printf(buf, "%.1fs", (double)ms / SECOND_MS);
+    } else if (s < 60) {
+        buf_printf(buf, "%llds", s);
+    } else if (s < 3600) {
+        buf_printf(buf, "%lldm %llds", s / 60, s % 60);
+    } else if (s < 86400) {
+        buf_printf(buf, "%lldh %lldm", s / 3600, s / 60 % 60);
+    } else {
+        buf_printf(buf, "%lldd %lldh", s / 86400, s / 3600 % 24);
+    }
+}
+
+void human_when(struct buf *buf, const struct paper *paper, struct str time)
+{
+    int64_t at_ms;
+    if (str_absent(time)) {
+        buf_char(buf, '-');
+    } else if (!paper->terminal || !time_parse(time, &at_ms, NULL)) {
+        human_clean(buf, time);
+    } else if (at_ms > paper->now_ms) {
+        buf_c(buf, "in ");
+        human_span(buf, at_ms - paper->now_ms);
+    } else {
+        human_span(buf, paper->now_ms - at_ms);
+        buf_c(buf, " ago");
+    }
+}
+
+void human_bytes(struct buf *buf, int64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double value = (double)bytes;
+    size_t unit = 0;
+    while (value >= 1024 && unit + 1 < ARRAY_LEN(units)) {
+        value /= 1024;
+        unit++;
+    }
+    buf_printf(buf, value < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+/* U+0080–009F are control characters too: some terminals obey them. */
+static size_t control_len(const char *at, size_t left)
+{
+    unsigned char c = (unsigned char)at[0];
+    if (c < 0x20 || c == 0x7F) {
+        return 1;
+    }
+    return c == 0xC2 && left > 1 && (unsigned char)at[1] < 0xA0 ? 2 : 0;
+}
+
+void human_clean(struct buf *buf, struct str text)
+{
+    for (size_t i = 0; i < text.len;) {
+        size_t control = control_len(text.ptr + i, text.len - i);
+        buf_char(buf, control > 0 ? '?' : text.ptr[i]);
+        i += control > 0 ? control : 1;
+    }
+}
+
+size_t human_width(struct str text)
+{
+    size_t width = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        width += ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
+    }
+    return width;
+}
+
+const char *human_colour(const struct paper *paper, struct str word)
+{
+    static const struct {
+        const char *word, *code;
+    } colours[] = {
+        {"COMPLETED", "\033[32m"}, {"ok", "\033[32m"},        {"FAILED", "\033[31m"},
+        {"TIMEOUT", "\033[31m"},   {"LOST", "\033[31m"},      {"FAIL", "\033[31m"},
+        {"RUNNING", "\033[36m"},   {"RETRYING", "\033[33m"},  {"warn", "\033[33m"},
+        {"paused", "\033[33m"},    {"CANCELLED", "\033[90m"}, {"RELEASED", "\033[90m"},
+        {"SCHEDULED", "\033[34m"}, {"WAITING", "\033[34m"},
+    };
+    for (size_t i = 0; paper->colour && i < ARRAY_LEN(colours); i++) {
+        if (str_is(word, colours[i].word)) {
+            return colours[i].code;
+        }
+    }
+    return "";
+}
+
+const char *human_plain(const struct paper *paper)
+{
+    return paper->colour ? "\033[0m" : "";
+}
+
+/* ---- Tables ---- */
+
+void table_init(struct table *table, const char *const *heads, struct arena *arena)
+{
+    *table = (struct table){.heads = heads, .arena = arena};
+    while (heads[table->columns] != NULL) {
+        table->columns++;
+    }
+    for (size_t i = 0; i < table->columns; i++) {
+        table_add(table, str_of(heads[i]));
+    }
+}
+
+void table_fini(struct table *table)
+{
+    mem_free(table->cells);
+}
+
+void table_add(struct table *table, struct str cell)
+{
+    SCOPED(buf_fini) struct buf clean = BUF_INIT(64 * KIB);
+    if (table->count == table->room) {
+        table->room = table->room == 0 ? 64 : table->room * 2;
+        table->cells = mem_array(table->cells, table->room, sizeof *table->cells);
+    }
+    human_clean(&clean, str_absent(cell) || cell.len == 0 ? STR("-") : cell);
+    table->cells[table->count++] = arena_str(table->arena, buf_view(&clean));
+}
+
+/* As much of a cell as a terminal has room for; files get all of it. */
+static struct str fit(struct str cell, const struct paper *paper)
+{
+    if (!paper->terminal || human_width(cell) <= CELL_MAX) {
+        return cell;
+    }
+    size_t end = 0, width = 0;
+    while (end < cell.len && width < CELL_MAX) {
+        end++;
+        while (end < cell.len && ((unsigned char)cell.ptr[end] & 0xC0) == 0x80) {
+            end++;
+        }
+        width++;
+    }
+    return (struct str){cell.ptr, end};
+}
+
+static void print_row(const struct table *table, size_t row, const size_t *widths,
+                      const struct paper *paper)
+{
+    for (size_t i = 0; i < table->columns; i++) {
+        struct str cell = fit(table->cells[row * table->columns + i], paper);
+        const char *colour = row == 0 ? "" : human_colour(paper, cell);
+        bool last = i + 1 == table->columns;
+        int pad = last ? 0 : (int)(widths[i] - human_width(cell)) + 2;
+        printf("%s" STR_FMT "%s%*s", colour, STR_ARG(cell), colour[0] ? human_plain(paper) : "",
+               pad, "");
+    }
+    putchar('\n');
+}
+
+void table_print(const struct table *table, const struct paper *paper)
+{
+    size_t widths[TABLE_COLUMNS_MAX] = {0};
+    size_t rows = table->count / table->columns;
+    for (size_t i = 0; i < rows * table->columns; i++) {
+        size_t width = human_width(fit(table->cells[i], paper));
+        widths[i % table->columns] = MAX(widths[i % table->columns], width);
+    }
+    for (size_t row = 0; row < rows; row++) {
+        print_row(table, row, widths, paper);
+    }
+}

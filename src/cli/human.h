@@ -1,0 +1,48 @@
+/* cli/human.h: numbers and times as people read them, and tables on a terminal.
+ *
+ * What comes from a server is not ours: control characters in it never reach the terminal.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_CLI_HUMAN_H
+#define ERRAND_CLI_HUMAN_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+/* How to write on standard output. */
+struct paper {
+    bool terminal; /* relative times, redrawing */
+    bool colour;   /* a terminal, and NO_COLOR is not set */
+    int width;     /* columns */
+    int64_t now_ms;
+};
+struct paper paper_stdout(void);
+
+void human_span(struct buf *buf, int64_t ms); /* "12ms", "3.4s", "5m 12s", "3d 4h" */
+void human_when(struct buf *buf, const struct paper *paper, struct str time); /* "3m ago" */
+void human_bytes(struct buf *buf, int64_t bytes);                             /* "12 MiB" */
+void human_clean(struct buf *buf, struct str text); /* control characters become '?' */
+size_t human_width(struct str text);                /* characters, not bytes */
+
+/* Colours that a word stands for: states, outcomes, ok, warn, FAIL. "" when there is none. */
+const char *human_colour(const struct paper *paper, struct str word);
+const char *human_plain(const struct paper *paper); /* ends a colour */
+
+/* ---- Tables ---- */
+
+#define TABLE_COLUMNS_MAX 16
+
+struct table {
+    const char *const *heads; /* NULL-terminated */
+    size_t columns;
+    struct arena *arena;
+    struct str *cells; /* row by row */
+    size_t count, room;
+};
+
+void table_init(struct table *table, const char *const *heads, struct arena *arena);
+void table_fini(struct table *table);
+void table_add(struct table *table, struct str cell); /* the next cell; absent shows as "-" */
+void table_print(const struct table *table, const struct paper *paper);
+
+#endif

@@ -1,0 +1,91 @@
+/* cli/main.c: finds the verb, reads its options, runs it.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "cli/help.h"
+#include "cli/verb.h"
+
+static bool check_words(const struct verb *verb, const struct words *words, struct err *err)
+{
+    if (words->count < verb->words_min) {
+        return err_set(err, ERR_INVALID, "arguments are missing: errand %s %s", verb->name,
+                       verb->arguments);
+    }
+    if (words->count > verb->words_max) {
+        struct str extra = words->at[verb->words_max];
+        return err_set(err, ERR_INVALID, "\"" STR_FMT "\" is one argument too many: errand %s %s",
+                       STR_ARG(extra), verb->name, verb->arguments);
+    }
+    return true;
+}
+
+static enum exit_status refuse(const struct verb *verb, const struct err *err)
+{
+    enum exit_status status = verb_usage(err);
+    fprintf(stderr, "see: errand %s --help\n", verb->name);
+    return status;
+}
+
+static enum exit_status run(const struct verb *verb, int argc, char **argv)
+{
+    SCOPED(mem_free_at) void *options = mem_zero(MAX(verb->size, 1u));
+    struct words words;
+    struct err err = ERR_INIT;
+    bool help;
+    if (verb->defaults != NULL) {
+        memcpy(options, verb->defaults, verb->size);
+    }
+    if (!option_parse(verb->options, argc, argv, options, &words, &help, &err)) {
+        return refuse(verb, &err);
+    }
+    if (help) {
+        help_verb_text(verb, stdout);
+        return EXIT_OK;
+    }
+    return check_words(verb, &words, &err) ? verb->run(options, &words) : refuse(verb, &err);
+}
+
+static enum exit_status refuse_verb(const char *word)
+{
+    struct guess guess = guess_begin(str_of(word));
+    for (const struct verb *const *verb = verbs; *verb != NULL; verb++) {
+        guess_offer(&guess, (*verb)->name);
+    }
+    fprintf(stderr, "errand: \"%s\" is not a command", word);
+    fprintf(stderr, guess.best == NULL ? "\n" : "; did you mean %s?\n", guess.best);
+    fprintf(stderr, "see: errand help\n");
+    return EXIT_USAGE;
+}
+
+static enum exit_status dispatch(int argc, char **argv)
+{
+    int used = 0;
+    struct str first = str_of(argc > 0 ? argv[0] : NULL);
+    if (str_absent(first)) {
+        help_overview(stderr);
+        return EXIT_USAGE;
+    }
+    if (str_is(first, "--version")) {
+        puts("errand " ERRAND_VERSION);
+        return EXIT_OK;
+    }
+    if (str_is(first, "--help") || str_is(first, "-h")) {
+        help_overview(stdout);
+        return EXIT_OK;
+    }
+    const struct verb *verb = verb_find(argc, argv, &used);
+    return verb == NULL ? refuse_verb(argv[0]) : run(verb, argc - used, argv + used);
+}
+
+int main(int argc, char **argv)
+{
+    enum exit_status status = dispatch(argc - 1, argv + 1);
+    /* What could not be written was not said. */
+    if (fflush(stdout) != 0 && status == EXIT_OK) {
+        perror("errand: standard output");
+        status = EXIT_FAILED;
+    }
+    return (int)status;
+}

@@ -1,0 +1,44 @@
+/* cli/verb.h: the commands of `errand`, each one row: what it is called, what it takes, what it
+ * teaches, what it does.
+ *
+ * main.c finds the verb and fills its struct from its option table; help.c, man.c and completion.c
+ * write their texts from the same rows.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_CLI_VERB_H
+#define ERRAND_CLI_VERB_H
+
+#include "cli/option.h"
+
+enum exit_status { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+struct verb {
+    const char *name;      /* "push", "queues set" */
+    const char *arguments; /* "TYPE [JSON|@FILE|-]" or "" */
+    const char *summary;   /* a phrase for the list of commands */
+    const char *about;     /* paragraphs for --help and the man page; lines of at most 78 */
+    const char *examples;  /* lines: a "# comment", then the command; NULL: none */
+    const struct option *options;
+    const void *defaults; /* what the struct holds before options are read; NULL: zeroes */
+    size_t size;          /* of that struct */
+    size_t words_min, words_max;
+    enum exit_status (*run)(const void *options, const struct words *words);
+};
+
+extern const struct verb *const verbs[]; /* ends with NULL; in the order help shows them */
+
+/* The verb that argv[0], or argv[0] and argv[1], name; *used says how many. NULL: none does. */
+const struct verb *verb_find(int argc, char **argv, int *used);
+
+/* Tells what went wrong on standard error, and returns EXIT_FAILED or EXIT_USAGE. */
+enum exit_status verb_fail(const struct err *err);  /* "errand: TEXT (field F)" */
+enum exit_status verb_usage(const struct err *err); /* the same for what the user typed */
+
+/* ---- The verbs, each in its own file ---- */
+
+extern const struct verb bench_verb, cancel_verb, completion_verb, doctor_verb, help_verb, ls_verb,
+    migrate_verb, push_verb, queues_pause_verb, queues_purge_verb, queues_resume_verb,
+    queues_set_verb, queues_verb, retry_verb, serve_verb, show_verb, stats_verb, token_create_verb,
+    token_ls_verb, token_revoke_verb, watch_verb, why_verb;
+
+#endif
