@@ -78,9 +78,10 @@ struct command_claim {
     uint64_t serial;    /* the sender's own number for this claim, unique per engine */
     struct task *tasks; /* out: whole tasks, RUNNING, their token in `token` */
     size_t count;       /* out */
-    /* The engine's own while the claim waits. */
+    struct claim_place
+        *places; /* the engine's own while the claim waits: one in each queue's line */
     struct link waiting;
-    int64_t since_ms;
+    size_t proposal; /* the engine's own: 1 + its place among the batch's proposals; 0: none */
 };
 
 struct command_claim_stop {
@@ -132,7 +133,10 @@ struct command_bulk {
     struct task_filter filter; /* never empty but for its paging fields, which are the engine's */
     struct str reason;         /* BULK_CANCEL */
     size_t count;              /* out */
-    uint64_t first;            /* the engine's own: only tasks that existed when it began */
+    /* The engine's own: */
+    uint64_t first;        /* only tasks that existed when it began */
+    uint64_t chunk_before; /* where this chunk began, and the count then: a chunk may have to be */
+    size_t chunk_count;    /* done again */
 };
 
 struct command_queue { /* PUT, pause, resume: only what is set changes */

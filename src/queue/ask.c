@@ -1,0 +1,368 @@
+/* queue/ask.c: answers about the present: why a task does not run, documents, queues, workers,
+ * figures.
+ *
+ * They are asked of the engine because the engine's memory is the present; nothing here writes, but
+ * for a queue's settings.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "queue/engine.h"
+
+#define DOCUMENTS_MAX 1000 /* shown at once */
+#define WAITING_MAX   1000 /* ids of a document's line shown at once */
+
+/* ---- Why ---- */
+
+static const char *const why_names[WHY_CODES] = {
+    [WHY_DOCUMENT_LOCKED] = "document_locked",
+    [WHY_DEPENDENCIES] = "dependencies",
+    [WHY_PARENT] = "parent",
+    [WHY_NOT_DUE] = "not_due",
+    [WHY_RETRY_BACKOFF] = "retry_backoff",
+    [WHY_QUEUE_PAUSED] = "queue_paused",
+    [WHY_QUEUE_LIMIT] = "queue_limit",
+    [WHY_WORKERS_BUSY] = "workers_busy",
+    [WHY_NO_WORKER] = "no_worker",
+};
+
+const char *why_code_name(enum why_code code)
+{
+    return why_names[code];
+}
+
+static struct why_reason *add_reason(struct command *command, enum why_code code,
+                                     struct str message)
+{
+    struct why_reason *reason = &command->why.reasons[command->why.count++];
+    *reason = (struct why_reason){.code = code, .message = message, .ahead = -1};
+    return reason;
+}
+
+static void why_later(struct command *command, const struct task *task)
+{
+    bool retry = task->state == TASK_RETRYING;
+    struct str message = retry
+                             ? arena_printf(command->arena, "retry %d of %d waits for its backoff",
+                                            task->retries, task->max_retries)
+                             : STR("it is not due yet");
+    add_reason(command, retry ? WHY_RETRY_BACKOFF : WHY_NOT_DUE, message)->until_ms =
+        task->scheduled_ms;
+}
+
+static void why_document(struct batch *batch, struct command *command, const struct task *task)
+{
+    struct broker_document held;
+    char text[TASK_ID_TEXT];
+    if (str_absent(task->document)) {
+        return;
+    }
+    broker_document(batch->engine->broker, task->document, 0, &batch->arena, &held);
+    if (!held.held) {
+        return;
+    }
+    struct due_entry *entry = due_find(&batch->engine->due, held.holder);
+    struct str worker = entry == NULL || entry->worker == NULL ? STR_NONE : entry->worker->id;
+    size_t ahead = broker_ahead(batch->engine->broker, task->id);
+    struct why_reason *reason =
+        add_reason(command, WHY_DOCUMENT_LOCKED,
+                   arena_printf(command->arena,
+                                "its document " STR_FMT " is held by task %s on worker " STR_FMT
+                                ", %zu more ahead of it",
+                                STR_ARG(task->document), id_text(held.holder, text).ptr,
+                                STR_ARG(worker), ahead));
+    reason->task = held.holder;
+    reason->worker = arena_str(command->arena, worker);
+    reason->since_ms = entry == NULL ? 0 : entry->started_ms;
+    reason->ahead = (int64_t)ahead;
+}
+
+static void why_queue(struct batch *batch, struct command *command, const struct task *task)
+{
+    struct lane *lane = lane_find(&batch->engine->lanes, task->queue);
+    if (lane == NULL) {
+        return;
+    }
+    if (lane->settings.paused) {
+        add_reason(
+            command, WHY_QUEUE_PAUSED,
+            arena_printf(command->arena, "queue " STR_FMT " is paused", STR_ARG(task->queue)));
+    } else if (lane_limited(lane, batch->now)) {
+        add_reason(command, WHY_QUEUE_LIMIT,
+                   arena_printf(command->arena, "queue " STR_FMT " is at its limit, %lld running",
+                                STR_ARG(task->queue), (long long)lane->running));
+    }
+}
+
+static bool somebody_takes(struct batch *batch, const struct task *task)
+{
+    LIST_EACH(&batch->engine->workers.recent, it)
+    {
+        const struct worker *worker = HOLDER(it, struct worker, recent);
+        if (worker_present(worker, batch->now) && worker_takes(worker, task->type, task->queue)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void why_workers(struct batch *batch, struct command *command, const struct task *task)
+{
+    if (!somebody_takes(batch, task)) {
+        add_reason(command, WHY_NO_WORKER,
+                   arena_printf(command->arena,
+                                "no worker asked for type " STR_FMT " in queue " STR_FMT
+                                " in the last 60 s",
+                                STR_ARG(task->type), STR_ARG(task->queue)));
+    } else if (command->why.count == 0) {
+        add_reason(command, WHY_WORKERS_BUSY, STR("every worker that takes it is busy"));
+    }
+}
+
+void on_why(struct batch *batch, struct command *command)
+{
+    struct item *item;
+    command->why.count = 0;
+    command->why.reasons = arena_array(command->arena, struct why_reason, WHY_CODES);
+    if (batch_find(batch, command->why.id, &item, &command->err)) {
+        const struct task *task = &item->now;
+        command->why.state = task->state;
+        if (task->state == TASK_SCHEDULED || task->state == TASK_RETRYING) {
+            why_later(command, task);
+        } else if (task->state == TASK_QUEUED) {
+            why_queue(batch, command, task);
+            why_document(batch, command, task);
+            why_workers(batch, command, task);
+        }
+    }
+    batch_answer(batch, command);
+}
+
+/* ---- Documents ---- */
+
+static struct document_view view_document(struct batch *batch, const struct broker_document *from,
+                                          struct arena *arena)
+{
+    struct due_entry *entry = from->held ? due_find(&batch->engine->due, from->holder) : NULL;
+    struct document_view view = {.document = arena_str(arena, from->document),
+                                 .locked = from->held,
+                                 .waiting = from->waiting,
+                                 .waiting_count = from->waiting_count};
+    if (from->held) {
+        view.task = from->holder;
+        view.since_ms = entry == NULL ? 0 : entry->started_ms;
+        view.worker =
+            entry == NULL || entry->worker == NULL ? STR_NONE : arena_str(arena, entry->worker->id);
+    }
+    return view;
+}
+
+void on_document(struct batch *batch, struct command *command)
+{
+    struct broker_document found;
+    broker_document(batch->engine->broker, command->document.document, WAITING_MAX, command->arena,
+                    &found);
+    found.document = command->document.document;
+    command->document.view = view_document(batch, &found, command->arena);
+    batch_answer(batch, command);
+}
+
+void on_documents(struct batch *batch, struct command *command)
+{
+    struct broker_document *found;
+    size_t n = broker_documents(batch->engine->broker, DOCUMENTS_MAX, &batch->arena, &found);
+    command->document.all = arena_array(command->arena, struct document_view, n);
+    command->document.count = n;
+    for (size_t i = 0; i < n; i++) {
+        command->document.all[i] = view_document(batch, &found[i], command->arena);
+    }
+    batch_answer(batch, command);
+}
+
+/* ---- Queues ---- */
+
+static void view_lane(struct batch *batch, struct lane *lane, struct arena *arena,
+                      struct queue_view *view)
+{
+    view->settings = lane->settings;
+    view->settings.name = arena_str(arena, lane->settings.name);
+    view->oldest_ms = broker_oldest_ms(batch->engine->broker, lane->settings.name);
+    view->enqueued = lane->enqueued;
+    view->completed = lane->completed;
+    memcpy(view->outcomes, lane->outcomes, sizeof view->outcomes);
+    view->wait = lane->wait;
+    view->run = lane->run;
+}
+
+static void fill_counts(const struct store_counts *counts, struct str name,
+                        int64_t out[TASK_STATES])
+{
+    for (size_t i = 0; i < counts->count; i++) {
+        if (str_eq(counts->at[i].queue, name)) {
+            memcpy(out, counts->at[i].tasks, sizeof counts->at[i].tasks);
+            return;
+        }
+    }
+}
+
+static bool counts_of(struct batch *batch, struct store_counts *counts, struct err *err)
+{
+    return store_counts(batch->engine->store, &batch->arena, counts, err);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return str_cmp(((const struct queue_view *)a)->settings.name,
+                   ((const struct queue_view *)b)->settings.name);
+}
+
+static int count_by_name(const void *a, const void *b)
+{
+    return str_cmp(((const struct store_count *)a)->queue, ((const struct store_count *)b)->queue);
+}
+
+/* Both in order of name, so one walk through each joins them. */
+static void join_counts(struct command_queues *queues, struct store_counts *counts)
+{
+    size_t at = 0;
+    qsort(queues->views, queues->count, sizeof *queues->views, by_name);
+    qsort(counts->at, counts->count, sizeof *counts->at, count_by_name);
+    for (size_t i = 0; i < queues->count; i++) {
+        struct queue_view *view = &queues->views[i];
+        while (at < counts->count && str_cmp(counts->at[at].queue, view->settings.name) < 0) {
+            at++;
+        }
+        if (at < counts->count && str_eq(counts->at[at].queue, view->settings.name)) {
+            memcpy(view->counts, counts->at[at].tasks, sizeof view->counts);
+        }
+    }
+}
+
+void on_queues(struct batch *batch, struct command *command)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    struct store_counts counts;
+    command->queues.count = 0;
+    command->queues.views = arena_array(command->arena, struct queue_view, lanes->count);
+    if (counts_of(batch, &counts, &command->err)) {
+        LIST_EACH(&lanes->all, it)
+        {
+            view_lane(batch, HOLDER(it, struct lane, all), command->arena,
+                      &command->queues.views[command->queues.count++]);
+        }
+        join_counts(&command->queues, &counts);
+    }
+    batch_answer(batch, command);
+}
+
+static struct store_queue changed_settings(struct batch *batch, const struct command_queue *change)
+{
+    struct lane *lane = lane_find(&batch->engine->lanes, change->name);
+    struct store_queue settings = lane == NULL ? (struct store_queue){0} : lane->settings;
+    /* An earlier command of this batch may have changed the same queue. */
+    for (size_t i = 0; i < batch->queue_changes_count; i++) {
+        if (str_eq(batch->queue_changes[i]->name, change->name)) {
+            settings = batch->queue_changes[i]->view.settings;
+        }
+    }
+    settings.name = change->name;
+    settings.paused = change->has_paused ? change->set.paused : settings.paused;
+    settings.max_concurrent =
+        change->has_max_concurrent ? change->set.max_concurrent : settings.max_concurrent;
+    settings.rate_per_second =
+        change->has_rate ? change->set.rate_per_second : settings.rate_per_second;
+    settings.burst = change->has_burst ? change->set.burst : settings.burst;
+    return settings;
+}
+
+void on_queue(struct batch *batch, struct command *command)
+{
+    struct command_queue *change = &command->queue;
+    struct lane *lane = lane_find(&batch->engine->lanes, change->name);
+    struct store_counts counts;
+    if (lane == NULL && batch->engine->lanes.count >= LANES_MAX) {
+        err_set(&command->err, ERR_BUSY, "there are %d queues already: use one of them", LANES_MAX);
+    } else if (counts_of(batch, &counts, &command->err)) {
+        change->view = (struct queue_view){.oldest_ms = NEVER_MS};
+        if (lane != NULL) {
+            view_lane(batch, lane, command->arena, &change->view);
+        }
+        fill_counts(&counts, change->name, change->view.counts);
+        change->view.settings = changed_settings(batch, change);
+        batch->queue_changes[batch->queue_changes_count++] = change;
+        batch->writes = true;
+    }
+    batch_answer(batch, command);
+}
+
+/* ---- Workers and figures ---- */
+
+static void view_worker(const struct worker *worker, struct arena *arena, struct worker_view *view)
+{
+    size_t n = 0;
+    *view = (struct worker_view){
+        .id = arena_str(arena, worker->id), .kind = STR("remote"), .seen_ms = worker->seen_ms};
+    LIST_EACH(&worker->attempts, it)
+    {
+        n++;
+    }
+    view->tasks = arena_array(arena, struct task_id, n);
+    LIST_EACH(&worker->attempts, it)
+    {
+        view->tasks[view->tasks_count++] = HOLDER(it, struct due_entry, of_worker)->id;
+    }
+}
+
+void on_workers(struct batch *batch, struct command *command)
+{
+    struct workers *workers = &batch->engine->workers;
+    workers_forget(workers, batch->now);
+    command->workers.count = 0;
+    command->workers.workers = arena_array(command->arena, struct worker_view, workers->count);
+    LIST_EACH(&workers->recent, it)
+    {
+        view_worker(HOLDER(it, struct worker, recent), command->arena,
+                    &command->workers.workers[command->workers.count++]);
+    }
+    batch_answer(batch, command);
+}
+
+static void sum_lanes(struct batch *batch, struct queue_stats *stats)
+{
+    stats->oldest_ms = NEVER_MS;
+    LIST_EACH(&batch->engine->lanes.all, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, all);
+        histogram_merge(&stats->wait, &lane->wait);
+        histogram_merge(&stats->run, &lane->run);
+        stats->oldest_ms =
+            MIN(stats->oldest_ms, broker_oldest_ms(batch->engine->broker, lane->settings.name));
+    }
+}
+
+void on_stats(struct batch *batch, struct command *command)
+{
+    struct engine *engine = batch->engine;
+    struct queue_stats *stats = &command->stats.stats;
+    struct store_counts counts;
+    *stats = (struct queue_stats){.now_ms = batch->now.wall_ms,
+                                  .waiting_claims = engine->waiting_count,
+                                  .batches = engine->batches,
+                                  .commands = engine->commands};
+    if (counts_of(batch, &counts, &command->err)) {
+        for (size_t i = 0; i < counts.count; i++) {
+            for (int state = 0; state < TASK_STATES; state++) {
+                stats->counts[state] += counts.at[i].tasks[state];
+            }
+        }
+        sum_lanes(batch, stats);
+        struct rates *rates = &engine->rates;
+        stats->created_per_second = rates_per_second(rates->created, rates, batch->now);
+        stats->started_per_second = rates_per_second(rates->started, rates, batch->now);
+        stats->finished_per_second = rates_per_second(rates->finished, rates, batch->now);
+        store_health(engine->store, &stats->store);
+    }
+    batch_answer(batch, command);
+}

@@ -1,0 +1,104 @@
+/* queue/bulk.c: cancel, retry or purge all that a filter selects, in atomic chunks.
+ *
+ * A bulk command acts on what existed when it began, newest first, a chunk per batch, while other
+ * commands go on in between. It is answered after its last chunk.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "queue/engine.h"
+
+#define BIT(state) (1u << (state))
+
+static const unsigned live = BIT(TASK_SCHEDULED) | BIT(TASK_WAITING) | BIT(TASK_QUEUED) |
+                             BIT(TASK_RUNNING) | BIT(TASK_RETRYING);
+
+/* Which states the verb can act on at all. */
+static unsigned states_of(enum bulk_verb verb)
+{
+    switch (verb) {
+    case BULK_REVIVE:
+        return BIT(TASK_FAILED) | BIT(TASK_TIMEOUT) | BIT(TASK_CANCELLED);
+    case BULK_PURGE:
+        return live & ~BIT(TASK_RUNNING);
+    default:
+        return live;
+    }
+}
+
+/* True when there is anything to select. */
+static bool begin(struct batch *batch, struct command_bulk *bulk)
+{
+    if (bulk->first == 0) {
+        unsigned asked = bulk->filter.states == 0 ? ~0u : bulk->filter.states;
+        bulk->first = batch->engine->ids.last_hi + 1;
+        bulk->filter.before = bulk->first;
+        bulk->filter.limit = BULK_CHUNK;
+        bulk->filter.states = asked & states_of(bulk->verb);
+        bulk->count = 0;
+    }
+    bulk->chunk_before = bulk->filter.before;
+    bulk->chunk_count = bulk->count;
+    return bulk->filter.states != 0;
+}
+
+void bulk_undo_chunk(struct command *command)
+{
+    command->bulk.filter.before = command->bulk.chunk_before;
+    command->bulk.count = command->bulk.chunk_count;
+}
+
+static bool act(struct batch *batch, struct item *item, const struct command_bulk *bulk)
+{
+    struct err refused;
+    int64_t now_ms = batch->now.wall_ms;
+    switch (bulk->verb) {
+    case BULK_REVIVE:
+        return task_revive(&item->now, now_ms, &refused);
+    case BULK_PURGE:
+        return item->now.state != TASK_RUNNING &&
+               task_cancel(&item->now, STR("purged"), now_ms, &refused);
+    default:
+        return !item->now.cancel_requested &&
+               task_cancel(&item->now, bulk->reason, now_ms, &refused);
+    }
+}
+
+/* A task that another command of this batch changed is left for that command: it came first. */
+static bool act_on_all(struct batch *batch, struct command *command, const struct task_id *ids,
+                       size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        batch_need(batch, ids[i], false);
+    }
+    if (!batch_load(batch)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct item *item = batch_item(batch, ids[i]);
+        if (item->found && item->owner == NULL && act(batch, item, &command->bulk)) {
+            batch_change(batch, item, command);
+            command->bulk.count++;
+        }
+    }
+    return true;
+}
+
+void on_bulk(struct batch *batch, struct command *command)
+{
+    struct command_bulk *bulk = &command->bulk;
+    struct err err = ERR_INIT;
+    struct task_id *ids;
+    size_t n = 0;
+    if (begin(batch, bulk) && batch_begin(batch)) {
+        if (!tx_select(batch->tx, &bulk->filter, &batch->arena, &ids, &n, &err)) {
+            batch_fail_store(batch, &err);
+        } else if (act_on_all(batch, command, ids, n) && n == BULK_CHUNK) {
+            bulk->filter.before = ids[n - 1].hi;
+            list_remove(&command->link);
+            list_append(&batch->engine->jobs, &command->link);
+            return;
+        }
+    }
+    batch_answer(batch, command);
+}

@@ -1,0 +1,289 @@
+/* queue/claim.c: hands queued tasks to workers, each under a lease.
+ *
+ * The broker proposes before the batch is loaded, the store decides when it is saved. A claim that
+ * finds nothing may wait: it stands in the line of each queue it asked for, at no cost, until the
+ * broker says that one of them has become ready. When a lease ends, janitor.c takes the task back.
+ *
+ * Thread: engine. Keeps: G2 (one live token per task), G3 through the broker's line and the store's
+ * document lease, G4 (strict priority), and the queues' hard limits.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+#include "queue/engine.h"
+
+static const struct str default_queue = {"default", 7};
+
+static const struct str *queues_of(const struct command_claim *claim, size_t *count)
+{
+    *count = claim->queues_count == 0 ? 1 : claim->queues_count;
+    return claim->queues_count == 0 ? &default_queue : claim->queues;
+}
+
+/* What the claim may take now, by its queues' limits. False: nothing at all. */
+static bool want_of(struct batch *batch, const struct command_claim *claim, struct want *want)
+{
+    size_t count, open = 0;
+    const struct str *names = queues_of(claim, &count);
+    struct want_queue *queues = arena_array(&batch->arena, struct want_queue, count);
+    for (size_t i = 0; i < count; i++) {
+        struct lane *lane = lane_find(&batch->engine->lanes, names[i]);
+        size_t room = lane == NULL ? 0 : lane_room(lane, batch->now);
+        if (room > 0) {
+            queues[open++] = (struct want_queue){names[i], room};
+        }
+    }
+    *want = (struct want){.types = claim->types,
+                          .types_count = claim->types_count,
+                          .queues = queues,
+                          .queues_count = open};
+    return open > 0;
+}
+
+static struct proposal *add_proposal(struct batch *batch, struct command *command)
+{
+    if (batch->proposals_count == batch->proposals_room) {
+        batch->proposals_room = MAX(batch->proposals_room * 2, (size_t)16);
+        batch->proposals =
+            mem_array(batch->proposals, batch->proposals_room, sizeof *batch->proposals);
+    }
+    struct proposal *proposal = &batch->proposals[batch->proposals_count++];
+    *proposal = (struct proposal){.claim = command};
+    command->claim.proposal = batch->proposals_count;
+    return proposal;
+}
+
+static void note_pending(struct batch *batch, const struct hint *hint, int64_t by)
+{
+    struct lane *lane = lane_find(&batch->engine->lanes, hint->queue);
+    if (lane != NULL) {
+        lane->pending += by;
+    }
+}
+
+/* Asks the broker. Returns how many it proposed; they are loaded with the rest of the batch. */
+static size_t propose(struct batch *batch, struct command *command)
+{
+    struct want want;
+    struct command_claim *claim = &command->claim;
+    if (!want_of(batch, claim, &want) || !broker_has(batch->engine->broker, &want)) {
+        return 0;
+    }
+    size_t max = MIN(claim->max, broker_ready_count(batch->engine->broker));
+    struct hint *hints = arena_array(&batch->arena, struct hint, max);
+    size_t n = broker_take(batch->engine->broker, &want, max, hints, &batch->arena);
+    struct proposal *proposal = add_proposal(batch, command);
+    proposal->hints = hints;
+    proposal->count = n;
+    for (size_t i = 0; i < n; i++) {
+        note_pending(batch, &hints[i], 1);
+        batch_need(batch, hints[i].id, true);
+    }
+    return n;
+}
+
+void prepare_claim(struct batch *batch, struct command *command)
+{
+    struct engine *engine = batch->engine;
+    struct command_claim *claim = &command->claim;
+    claim->count = claim->proposal = 0;
+    claim->tasks = NULL;
+    worker_asked(worker_seen(&engine->workers, claim->worker, batch->now), claim->types,
+                 claim->types_count, claim->queues, claim->queues_count);
+    if (!engine->draining) {
+        propose(batch, command);
+    }
+}
+
+/* ---- Deciding ---- */
+
+static bool start(struct batch *batch, struct item *item, const struct command_claim *claim)
+{
+    struct err refused;
+    struct task_claim lease = {.worker = claim->worker,
+                               .lease_ms = claim->lease_ms,
+                               .token = rand_u64(batch->engine->with.rand) | 1};
+    item->taken = true;
+    if (!item->found || item->owner != NULL ||
+        !task_start(&item->now, &lease, batch->now.wall_ms, &refused)) {
+        return false; /* the hint was stale; publish.c lets its document go */
+    }
+    item->renewed = true;
+    batch_change(batch, item, claim);
+    return true;
+}
+
+static void decide_proposal(struct batch *batch, const struct proposal *proposal)
+{
+    struct command *command = proposal->claim;
+    struct command_claim *claim = &command->claim;
+    claim->proposal = 0;
+    claim->tasks = arena_alloc(command->arena, proposal->count * sizeof *claim->tasks);
+    claim->count = 0;
+    for (size_t i = 0; i < proposal->count; i++) {
+        struct item *item = batch_item(batch, proposal->hints[i].id);
+        if (item != NULL && start(batch, item, claim)) {
+            claim->tasks[claim->count++] = task_copy(command->arena, &item->now);
+        }
+    }
+}
+
+static bool may_wait(struct batch *batch, struct command *command)
+{
+    if (batch->engine->waiting_count < batch->engine->with.waiting_max) {
+        return true;
+    }
+    return err_set(&command->err, ERR_BUSY, "%zu claims wait already: ask again later",
+                   batch->engine->waiting_count);
+}
+
+void on_claim(struct batch *batch, struct command *command)
+{
+    if (command->claim.proposal != 0) {
+        decide_proposal(batch, &batch->proposals[command->claim.proposal - 1]);
+    }
+    if (batch->engine->draining) {
+        err_set(&command->err, ERR_UNAVAILABLE,
+                "the server is stopping and hands out no more tasks");
+    } else if (command->claim.count == 0 && command->claim.wait && may_wait(batch, command)) {
+        list_remove(&command->link);
+        claim_park(batch->engine, command);
+        return;
+    }
+    batch_answer(batch, command);
+}
+
+/* ---- Waiting ---- */
+
+void claim_park(struct engine *engine, struct command *command)
+{
+    struct command_claim *claim = &command->claim;
+    size_t count;
+    const struct str *names = queues_of(claim, &count);
+    claim->places = arena_array(command->arena, struct claim_place, count);
+    for (size_t i = 0; i < count; i++) {
+        claim->places[i].claim = command;
+        list_append(&lane_get(&engine->lanes, names[i])->waiting, &claim->places[i].link);
+    }
+    list_append(&engine->waiting, &claim->waiting);
+    engine->waiting_count++;
+    worker_get(&engine->workers, claim->worker)->waiting++;
+}
+
+void claim_unpark(struct engine *engine, struct command *command)
+{
+    struct command_claim *claim = &command->claim;
+    size_t count;
+    queues_of(claim, &count);
+    for (size_t i = 0; i < count; i++) {
+        list_remove(&claim->places[i].link);
+    }
+    list_remove(&claim->waiting);
+    engine->waiting_count--;
+    worker_get(&engine->workers, claim->worker)->waiting--;
+}
+
+static bool has_anything(struct batch *batch, struct lane *lane)
+{
+    struct want_queue queue = {lane->settings.name, lane_room(lane, batch->now)};
+    return queue.room > 0 &&
+           broker_has(batch->engine->broker, &(struct want){.queues = &queue, .queues_count = 1});
+}
+
+static void propose_to_line(struct batch *batch, struct lane *lane)
+{
+    LIST_EACH(&lane->waiting, it)
+    {
+        struct command *command = HOLDER(it, struct claim_place, link)->claim;
+        if (batch->proposals_count >= BATCH_COMMANDS_MAX || !has_anything(batch, lane)) {
+            return;
+        }
+        if (command->claim.proposal == 0) {
+            propose(batch, command);
+        }
+    }
+}
+
+void claims_propose(struct batch *batch)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    LIST_EACH(&lanes->rated, it)
+    { /* a token may have dropped into the bucket meanwhile */
+        lane_wake(lanes, HOLDER(it, struct lane, rated));
+    }
+    LIST_EACH(&lanes->ready, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, ready);
+        list_remove(&lane->ready);
+        propose_to_line(batch, lane);
+    }
+}
+
+static bool is_waiting(const struct command *command)
+{
+    return link_in_list(&command->claim.waiting);
+}
+
+void claims_decide(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->proposals_count; i++) {
+        struct command *command = batch->proposals[i].claim;
+        if (!is_waiting(command)) {
+            continue; /* a new one: on_claim() decides it in its turn */
+        }
+        decide_proposal(batch, &batch->proposals[i]);
+        if (command->claim.count > 0) {
+            claim_unpark(batch->engine, command);
+            list_append(&batch->answered, &command->link);
+        }
+    }
+}
+
+/* The batch failed or lost a race: the broker and the waiting lines are as before. */
+void claims_give_back(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->proposals_count; i++) {
+        struct proposal *proposal = &batch->proposals[i];
+        proposal->claim->claim.proposal = 0;
+        for (size_t j = 0; j < proposal->count; j++) {
+            note_pending(batch, &proposal->hints[j], -1);
+            broker_give_back(batch->engine->broker, &proposal->hints[j]);
+        }
+    }
+    batch->proposals_count = 0;
+}
+
+/* ---- Stopping ---- */
+
+static void answer_empty(struct batch *batch, struct command *waiting)
+{
+    claim_unpark(batch->engine, waiting);
+    waiting->claim.count = 0;
+    list_append(&batch->answered, &waiting->link);
+}
+
+void on_claim_stop(struct batch *batch, struct command *command)
+{
+    LIST_EACH(&batch->engine->waiting, it)
+    {
+        struct command *waiting = HOLDER(it, struct command, claim.waiting);
+        /* One that was just given a task is decided after this: it is answered with the task. */
+        if (waiting->claim.serial == command->claim_stop.serial && waiting->claim.proposal == 0) {
+            answer_empty(batch, waiting);
+            break;
+        }
+    }
+    batch_answer(batch, command);
+}
+
+void on_drain(struct batch *batch, struct command *command)
+{
+    batch->engine->draining = true;
+    LIST_EACH(&batch->engine->waiting, it)
+    {
+        struct command *waiting = HOLDER(it, struct command, claim.waiting);
+        if (waiting->claim.proposal == 0) {
+            answer_empty(batch, waiting);
+        }
+    }
+    batch_answer(batch, command);
+}

@@ -1,0 +1,181 @@
+/* queue/due.c: every task that something will happen to by itself. See due.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "queue/due.h"
+
+#include "base/mem.h"
+
+static bool entry_before(const struct heap_node *a, const struct heap_node *b)
+{
+    const struct due_entry *x = HOLDER(a, struct due_entry, place);
+    const struct due_entry *y = HOLDER(b, struct due_entry, place);
+    return x->at_ms != y->at_ms ? x->at_ms < y->at_ms : x->id.hi < y->id.hi;
+}
+
+void due_init(struct due *due)
+{
+    due->by_wall = due->by_mono = HEAP_INIT(entry_before);
+    due->entries = MAP_INIT;
+}
+
+void due_fini(struct due *due)
+{
+    struct map_walk at = MAP_WALK;
+    for (struct map_node *node; (node = map_walk(&due->entries, &at)) != NULL;) {
+        mem_free(HOLDER(node, struct due_entry, node));
+    }
+    map_fini(&due->entries);
+    heap_fini(&due->by_wall);
+    heap_fini(&due->by_mono);
+}
+
+struct due_entry *due_find(const struct due *due, struct task_id id)
+{
+    struct map_node *node = map_find(&due->entries, id_hash(id));
+    while (node != NULL && !id_eq(HOLDER(node, struct due_entry, node)->id, id)) {
+        node = map_again(node);
+    }
+    return node == NULL ? NULL : HOLDER(node, struct due_entry, node);
+}
+
+static struct heap *heap_of(struct due *due, const struct due_entry *entry)
+{
+    return entry->by_wall ? &due->by_wall : &due->by_mono;
+}
+
+static void leave_heap(struct due *due, struct due_entry *entry)
+{
+    if (heap_has(&entry->place)) {
+        heap_remove(heap_of(due, entry), &entry->place);
+    }
+}
+
+void due_remove(struct due *due, struct due_entry *entry)
+{
+    leave_heap(due, entry);
+    map_remove(&due->entries, &entry->node);
+    mem_free(entry);
+}
+
+/* A UTC time seen from the monotonic clock. */
+static int64_t to_mono(int64_t wall_ms, struct now now)
+{
+    return now.mono_ms + (wall_ms - now.wall_ms);
+}
+
+static void set_running(struct due_entry *entry, const struct task *task, bool renewed,
+                        int64_t grace_ms, struct now now)
+{
+    if (renewed || entry->lease_at_ms == 0) {
+        entry->lease_at_ms = to_mono(task->lease_until_ms, now);
+    }
+    if (entry->timeout_at_ms == 0) {
+        entry->timeout_at_ms =
+            task->timeout_ms == 0 ? NEVER_MS : to_mono(task->started_ms + task->timeout_ms, now);
+    }
+    if (entry->cancel_at_ms == 0 && task->cancel_requested) {
+        entry->cancel_at_ms = now.mono_ms + grace_ms;
+    }
+    entry->started_ms = task->started_ms;
+    entry->at_ms = MIN(entry->lease_at_ms, entry->timeout_at_ms);
+    if (entry->cancel_at_ms != 0) {
+        entry->at_ms = MIN(entry->at_ms, entry->cancel_at_ms);
+    }
+}
+
+/* Expiry counts only before the first attempt, and not for a task that was queued after it. */
+static int64_t expiry(const struct task *task)
+{
+    bool counts = task->expires_ms != 0 && task->attempt == 0 && task->queued_ms < task->expires_ms;
+    return counts ? task->expires_ms : NEVER_MS;
+}
+
+static int64_t wall_time(const struct task *task)
+{
+    switch (task->state) {
+    case TASK_SCHEDULED:
+        return MIN(task->scheduled_ms, expiry(task));
+    case TASK_WAITING:
+    case TASK_QUEUED:
+        return expiry(task);
+    default:
+        return NEVER_MS;
+    }
+}
+
+static bool waits_by_itself(const struct task *task)
+{
+    return task->state == TASK_RUNNING || task->state == TASK_RETRYING ||
+           wall_time(task) != NEVER_MS;
+}
+
+static struct due_entry *find_or_add(struct due *due, struct task_id id)
+{
+    struct due_entry *entry = due_find(due, id);
+    if (entry == NULL) {
+        entry = mem_new(struct due_entry);
+        entry->id = id;
+        map_add(&due->entries, &entry->node, id_hash(id));
+    }
+    return entry;
+}
+
+static void forget_attempt(struct due_entry *entry)
+{
+    entry->lease_at_ms = entry->timeout_at_ms = entry->cancel_at_ms = 0;
+}
+
+struct due_entry *due_set(struct due *due, const struct task *task, bool renewed, int64_t grace_ms,
+                          struct now now)
+{
+    if (!waits_by_itself(task)) {
+        return NULL;
+    }
+    struct due_entry *entry = find_or_add(due, task->id);
+    leave_heap(due, entry);
+    entry->by_wall = task->state != TASK_RUNNING && task->state != TASK_RETRYING;
+    if (task->state == TASK_RUNNING) {
+        set_running(entry, task, renewed, grace_ms, now);
+    } else {
+        forget_attempt(entry);
+        entry->at_ms = entry->by_wall ? wall_time(task) : to_mono(task->scheduled_ms, now);
+    }
+    heap_add(heap_of(due, entry), &entry->place);
+    return entry;
+}
+
+static size_t collect_from(struct heap *heap, int64_t now_ms, struct due_entry **out, size_t most)
+{
+    size_t n = 0;
+    for (struct heap_node *top; n < most && (top = heap_top(heap)) != NULL; n++) {
+        struct due_entry *entry = HOLDER(top, struct due_entry, place);
+        if (entry->at_ms > now_ms) {
+            break;
+        }
+        heap_remove(heap, top);
+        out[n] = entry;
+    }
+    /* They stay until the commit that settles them: a batch that fails must find them again. */
+    for (size_t i = 0; i < n; i++) {
+        heap_add(heap, &out[i]->place);
+    }
+    return n;
+}
+
+size_t due_collect(struct due *due, struct now now, struct due_entry **out, size_t most)
+{
+    size_t n = collect_from(&due->by_mono, now.mono_ms, out, most);
+    return n + collect_from(&due->by_wall, now.wall_ms, out + n, most - n);
+}
+
+static int64_t in_ms(const struct heap *heap, int64_t now_ms)
+{
+    struct heap_node *top = heap_top(heap);
+    return top == NULL ? NEVER_MS : MAX(HOLDER(top, struct due_entry, place)->at_ms - now_ms, 0);
+}
+
+int64_t due_in_ms(const struct due *due, struct now now)
+{
+    int64_t wall = in_ms(&due->by_wall, now.wall_ms), mono = in_ms(&due->by_mono, now.mono_ms);
+    return MIN(wall, mono);
+}

@@ -1,0 +1,55 @@
+/* queue/due.h: every task that something will happen to by itself, and when.
+ *
+ * Two heaps, because there are two clocks: scheduled times and expiries follow the wall clock,
+ * leases, time-outs, backoffs and the grace period are durations on the monotonic one (G9). A task
+ * stands in one of them, with its earliest time; a running one is also linked to its worker.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_QUEUE_DUE_H
+#define ERRAND_QUEUE_DUE_H
+
+#include "base/clock.h"
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "task/task.h"
+
+#define NEVER_MS INT64_MAX
+
+struct worker;
+
+struct due_entry {
+    struct task_id id;
+    struct map_node node;
+    struct heap_node place;
+    bool by_wall;
+    int64_t at_ms; /* of its clock */
+    /* Of a running attempt, monotonic: */
+    int64_t lease_at_ms, timeout_at_ms, cancel_at_ms;
+    int64_t started_ms; /* wall, for people */
+    struct worker *worker;
+    struct link of_worker;
+};
+
+struct due {
+    struct heap by_wall, by_mono;
+    struct map entries;
+};
+
+void due_init(struct due *due);
+void due_fini(struct due *due);
+struct due_entry *due_find(const struct due *due, struct task_id id); /* NULL: no deadline */
+
+/* Sets what `task` waits for now. `renewed`: its lease or retry time was set just now, so the
+ * remaining time is measured from `now`; otherwise what was measured before stays. */
+struct due_entry *due_set(struct due *due, const struct task *task, bool renewed, int64_t grace_ms,
+                          struct now now); /* NULL: nothing */
+void due_remove(struct due *due, struct due_entry *entry);
+
+/* Up to `most` entries whose time has come, earliest first, without removing them. */
+size_t due_collect(struct due *due, struct now now, struct due_entry **out, size_t most);
+int64_t due_in_ms(const struct due *due, struct now now); /* until the next; NEVER_MS: none */
+
+#endif

@@ -1,0 +1,207 @@
+/* queue/engine.h: what the files of queue/ share and nobody else sees.
+ *
+ * The engine remembers little: which tasks have a deadline (due.h), each queue's limits (lane.h),
+ * who works (worker.h), which claims wait. All of it follows from what was committed, and is
+ * changed only in publish.c, after the commit: a batch that fails leaves no trace.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_QUEUE_ENGINE_H
+#define ERRAND_QUEUE_ENGINE_H
+
+#include "base/channel.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "queue/due.h"
+#include "queue/lane.h"
+#include "queue/queue.h"
+#include "queue/worker.h"
+
+#define BATCH_COMMANDS_MAX 1024 /* what one transaction takes on; the rest forms the next */
+#define BATCH_DUE_MAX      1000
+#define BATCH_TRIES_MAX    5 /* begins again when another node was faster */
+#define BULK_CHUNK         1000
+#define SWEEP_CHUNK        500
+#define SWEEP_PAUSE_MS     HOUR_MS /* between two walks through the history */
+#define TEND_AFTER_MS      SECOND_MS
+#define STORE_PAUSE_MS     200 /* before trying due work again while the store is full or away */
+#define RATE_SECONDS       60
+
+struct rates { /* one slot a second, over the last minute */
+    int64_t second[RATE_SECONDS];
+    uint32_t created[RATE_SECONDS], started[RATE_SECONDS], finished[RATE_SECONDS];
+};
+
+struct engine {
+    struct engine_options with;
+    struct store *store;
+    struct broker *broker;
+    struct id_maker ids;
+
+    struct due due;
+    struct lanes lanes;
+    struct workers workers;
+    struct rates rates;
+
+    struct list pending; /* commands for the next batch, in order */
+    struct list waiting; /* claims that wait, oldest first: command_claim.waiting */
+    size_t waiting_count;
+    struct list jobs;     /* bulk commands that need more batches */
+    struct list windings; /* clock commands; the first is under way */
+
+    struct store_sweep sweep;
+    bool sweeping;
+    int64_t sweep_at_ms;         /* wall; INT64_MAX: nothing finished yet */
+    int64_t tend_at_mono_ms;     /* INT64_MAX: nothing to tend */
+    int64_t pause_until_mono_ms; /* the store was away: due work waits until then */
+
+    bool draining, dead;
+    uint64_t batches, commands;
+
+    struct { /* thread.c */
+        pthread_t id;
+        bool started;
+        _Atomic bool stop;
+        struct channel inbox;
+        int wake_fd, wall_fd;
+    } thread;
+};
+
+/* ---- A batch and its working set ---- */
+
+/* One task that the batch touches. The first command to change it owns it; others wait for the next
+ * batch, so that each commit takes a task through one transition. */
+struct item {
+    struct map_node node;
+    struct task_id id;
+    bool loaded, found, whole;
+    struct task was, now;
+    const void *owner; /* who changed it; NULL: nobody yet */
+    bool ended;        /* this change ends an attempt */
+    bool removed;      /* terminal and deleted */
+    bool renewed;      /* its lease was set anew */
+    bool taken;        /* proposed by the broker in this batch */
+    struct str log;    /* lines to add */
+};
+
+struct proposal {
+    struct command *claim;
+    struct hint *hints;
+    size_t count;
+};
+
+struct batch {
+    struct engine *engine;
+    struct now now;
+    struct tx *tx;
+    struct arena arena;
+    struct err err; /* of the store: the whole batch fails with it */
+    bool writes;
+
+    struct list commands; /* being decided, in order */
+    struct list deferred; /* their task was changed by another: next batch */
+    struct list answered;
+
+    struct map items;
+    struct item **all;
+    size_t all_count, all_room;
+
+    struct order **orders; /* to insert */
+    size_t orders_count, orders_room;
+    struct map keys; /* of those orders */
+
+    struct proposal *proposals;
+    size_t proposals_count, proposals_room;
+
+    struct due_entry *fired[BATCH_DUE_MAX];
+    size_t fired_count;
+
+    struct command_queue *queue_changes[BATCH_COMMANDS_MAX];
+    size_t queue_changes_count;
+
+    struct store_sweep sweep; /* where the walk stands if this batch commits */
+    bool swept;
+
+    struct event_batch *events;
+    size_t events_room;
+};
+
+/* work.c */
+void batch_init(struct batch *batch, struct engine *engine);
+void batch_fini(struct batch *batch);
+bool batch_ok(const struct batch *batch); /* no store error so far */
+bool batch_begin(struct batch *batch);    /* opens the transaction unless it is open */
+void batch_need(struct batch *batch, struct task_id id, bool whole);
+bool batch_load(struct batch *batch); /* everything that was needed and is not there yet */
+struct item *batch_item(struct batch *batch, struct task_id id); /* loaded; NULL: store error */
+struct item *batch_change(struct batch *batch, struct item *item, const void *owner);
+bool batch_save(struct batch *batch, bool *lost);
+void batch_answer(struct batch *batch, struct command *command); /* it is decided */
+void batch_defer(struct batch *batch, struct command *command);
+void batch_fail_store(struct batch *batch, const struct err *err);
+struct task task_copy(struct arena *arena, const struct task *task); /* all texts in `arena` */
+
+/* The task of a command, found or refused: on false the command's err says why. */
+MUST_CHECK bool batch_find(struct batch *batch, struct task_id id, struct item **out,
+                           struct err *err);
+/* True when another command of this batch already changed it. */
+bool item_busy(const struct item *item, const void *owner);
+
+/* decide.c: the table of commands. */
+void decide_prepare(struct batch *batch, struct command *command); /* says what it will need */
+void decide(struct batch *batch, struct command *command);
+
+/* create.c, claim.c, finish.c, steer.c, bulk.c, ask.c: one on_*() each. */
+void on_create(struct batch *batch, struct command *command);
+void prepare_claim(struct batch *batch, struct command *command);
+void on_claim(struct batch *batch, struct command *command);
+void on_claim_stop(struct batch *batch, struct command *command);
+void prepare_heartbeat(struct batch *batch, struct command *command);
+void on_heartbeat(struct batch *batch, struct command *command);
+void prepare_finish(struct batch *batch, struct command *command);
+void on_finish(struct batch *batch, struct command *command);
+void prepare_one(struct batch *batch, struct command *command);
+void on_cancel(struct batch *batch, struct command *command);
+void on_revive(struct batch *batch, struct command *command);
+void on_change(struct batch *batch, struct command *command);
+void on_remove(struct batch *batch, struct command *command);
+void on_bulk(struct batch *batch, struct command *command);
+void on_queue(struct batch *batch, struct command *command);
+void on_queues(struct batch *batch, struct command *command);
+void on_why(struct batch *batch, struct command *command);
+void on_document(struct batch *batch, struct command *command);
+void on_documents(struct batch *batch, struct command *command);
+void on_workers(struct batch *batch, struct command *command);
+void on_stats(struct batch *batch, struct command *command);
+void on_clock(struct batch *batch, struct command *command);
+void on_drain(struct batch *batch, struct command *command);
+
+void bulk_undo_chunk(struct command *command); /* its batch came to nothing */
+
+/* claim.c: waiting claims. */
+void claims_propose(struct batch *batch);   /* those whose queues have become ready */
+void claims_decide(struct batch *batch);    /* after the load */
+void claims_give_back(struct batch *batch); /* the batch came to nothing */
+void claim_park(struct engine *engine, struct command *command);
+void claim_unpark(struct engine *engine, struct command *command);
+
+/* janitor.c: what falls due. */
+void janitor_collect(struct batch *batch);
+void janitor_decide(struct batch *batch);
+void janitor_sweep(struct batch *batch);
+int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now); /* INT64_MAX: never */
+
+/* publish.c: what a commit means for memory, and for whoever watches. */
+void publish(struct batch *batch);
+bool publish_boot(struct engine *engine, struct err *err);
+
+/* wind.c: the clock that is wound by hand. */
+bool wind_begin(struct engine *engine); /* moves the clock to the next event; true: it did */
+void wind_end(struct engine *engine, struct list *answered); /* answers those that have arrived */
+
+/* stats.c */
+void rates_add(uint32_t *slots, struct rates *rates, struct now now, uint32_t n);
+double rates_per_second(const uint32_t *slots, const struct rates *rates, struct now now);
+
+#endif

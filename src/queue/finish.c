@@ -1,0 +1,142 @@
+/* queue/finish.c: what a worker says about the attempt it holds: alive, done, failed, given back.
+ *
+ * Thread: engine. Keeps: G2: only the current lease changes anything; whoever repeats itself is
+ * told again what became of the task, whoever comes too late is refused.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "queue/engine.h"
+
+/* ---- Heartbeats ---- */
+
+void prepare_heartbeat(struct batch *batch, struct command *command)
+{
+    batch_need(batch, command->heartbeat.id, false);
+}
+
+/* The log of an attempt is bounded; what would not fit is cut to its newest lines by the store. */
+static void add_log(struct item *item, struct str log)
+{
+    if (!str_absent(log)) {
+        item->log = log;
+        item->now.log_bytes = (int32_t)MIN((size_t)item->now.log_bytes + log.len, TASK_LOG_MAX);
+    }
+}
+
+static void add_progress(struct item *item, const struct command_heartbeat *beat)
+{
+    if (beat->progress >= 0) {
+        item->now.progress = beat->progress;
+        item->now.progress_message = beat->message;
+    }
+}
+
+static bool heartbeat(struct batch *batch, struct item *item, struct command *command)
+{
+    struct command_heartbeat *beat = &command->heartbeat;
+    if (!task_renew(&item->now, beat->lease, beat->extend_ms, batch->now.wall_ms, &command->err)) {
+        return false;
+    }
+    worker_seen(&batch->engine->workers, item->now.worker, batch->now);
+    add_progress(item, beat);
+    add_log(item, beat->log);
+    item->renewed = true;
+    batch_change(batch, item, command);
+    beat->cancel_requested = item->now.cancel_requested;
+    beat->lease_until_ms = item->now.lease_until_ms;
+    return true;
+}
+
+void on_heartbeat(struct batch *batch, struct command *command)
+{
+    struct item *item;
+    if (batch_find(batch, command->heartbeat.id, &item, &command->err)) {
+        if (item_busy(item, command)) {
+            batch_defer(batch, command);
+            return;
+        }
+        heartbeat(batch, item, command);
+    }
+    batch_answer(batch, command);
+}
+
+/* ---- The end of an attempt ---- */
+
+void prepare_finish(struct batch *batch, struct command *command)
+{
+    for (size_t i = 0; i < command->finish.count; i++) {
+        batch_need(batch, command->finish.items[i].id, true);
+    }
+}
+
+static void add_cost(struct task *task, const struct task_cost *cost)
+{
+    task->cost.estimated = cost->estimated >= 0 ? cost->estimated : task->cost.estimated;
+    task->cost.actual = cost->actual >= 0 ? cost->actual : task->cost.actual;
+    task->cost.tokens = cost->tokens >= 0 ? cost->tokens : task->cost.tokens;
+}
+
+static bool end_attempt(struct batch *batch, struct task *task, const struct finish *finish,
+                        struct err *err)
+{
+    int64_t now_ms = batch->now.wall_ms;
+    switch (finish->outcome) {
+    case OUTCOME_COMPLETED:
+        return task_complete(task, finish->result, now_ms, err);
+    case OUTCOME_RELEASED:
+        return task_release(task, finish->delay_ms, now_ms, err);
+    default:
+        return task_fail(task, &finish->error, finish->retry, rand_unit(batch->engine->with.rand),
+                         now_ms, err);
+    }
+}
+
+static bool finish_one(struct batch *batch, struct finish *finish, struct item *item,
+                       const struct command *command)
+{
+    struct task changed = item->now;
+    if (task_repeats(&item->now, finish->lease, finish->outcome)) {
+        return true; /* said again: the answer is the task as it now is */
+    }
+    add_cost(&changed, &finish->cost);
+    if (!task_holds(&item->now, finish->lease, &finish->err) ||
+        !end_attempt(batch, &changed, finish, &finish->err)) {
+        return false;
+    }
+    worker_seen(&batch->engine->workers, changed.worker, batch->now);
+    item->now = changed;
+    item->ended = true;
+    batch_change(batch, item, command);
+    return true;
+}
+
+static bool any_busy(struct batch *batch, struct command *command)
+{
+    for (size_t i = 0; i < command->finish.count; i++) {
+        struct item *item = batch_item(batch, command->finish.items[i].id);
+        if (item == NULL) {
+            return false;
+        }
+        if (item_busy(item, command)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void on_finish(struct batch *batch, struct command *command)
+{
+    if (any_busy(batch, command)) {
+        batch_defer(batch, command);
+        return;
+    }
+    for (size_t i = 0; i < command->finish.count; i++) {
+        struct finish *finish = &command->finish.items[i];
+        struct item *item;
+        finish->err = ERR_INIT;
+        if (batch_find(batch, finish->id, &item, &finish->err) &&
+            finish_one(batch, finish, item, command)) {
+            finish->task = task_copy(command->arena, &item->now);
+        }
+    }
+    batch_answer(batch, command);
+}

@@ -1,0 +1,106 @@
+/* queue/janitor.c: what happens by itself when its time has come.
+ *
+ * Delays and retries become QUEUED, leases that ended are LOST, attempts that ran too long time
+ * out, tasks that nobody started in time expire, finished ones are removed when they are old.
+ *
+ * Thread: engine. Keeps: G5 (on time, not on a tick), G7, G9.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "queue/engine.h"
+
+void janitor_collect(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    if (batch->now.mono_ms < engine->pause_until_mono_ms) {
+        return;
+    }
+    batch->fired_count = due_collect(&engine->due, batch->now, batch->fired, BATCH_DUE_MAX);
+    for (size_t i = 0; i < batch->fired_count; i++) {
+        batch_need(batch, batch->fired[i]->id, false);
+    }
+}
+
+/* The lease may end with the time-out; then it is the time-out that counts. */
+static bool end_running(struct batch *batch, struct item *item, const struct due_entry *entry,
+                        struct err *err)
+{
+    double chance = rand_unit(batch->engine->with.rand);
+    int64_t now_ms = batch->now.wall_ms, mono_ms = batch->now.mono_ms;
+    item->ended = true;
+    if (entry->timeout_at_ms <= mono_ms) {
+        return task_time_out(&item->now, chance, now_ms, err);
+    }
+    if (entry->cancel_at_ms != 0 && entry->cancel_at_ms <= mono_ms) {
+        return task_cancel_now(&item->now, now_ms, err);
+    }
+    return task_lose(&item->now, chance, now_ms, err);
+}
+
+static bool settle(struct batch *batch, struct item *item, const struct due_entry *entry,
+                   struct err *err)
+{
+    struct task *task = &item->now;
+    int64_t now_ms = batch->now.wall_ms;
+    switch (task->state) {
+    case TASK_RUNNING:
+        return end_running(batch, item, entry, err);
+    case TASK_RETRYING:
+        return task_due(task, now_ms, err);
+    case TASK_SCHEDULED:
+        if (task->scheduled_ms <= now_ms) {
+            return task_due(task, now_ms, err);
+        }
+        return task_cancel(task, STR("expired"), now_ms, err);
+    default:
+        return task_cancel(task, STR("expired"), now_ms, err);
+    }
+}
+
+void janitor_decide(struct batch *batch)
+{
+    struct err refused;
+    for (size_t i = 0; batch_ok(batch) && i < batch->fired_count; i++) {
+        struct item *item = batch_item(batch, batch->fired[i]->id);
+        if (item != NULL && item->found && item->owner == NULL &&
+            settle(batch, item, batch->fired[i], &refused)) {
+            batch_change(batch, item, batch->fired);
+        }
+    }
+}
+
+/* ---- Retention ---- */
+
+static bool sweep_due(const struct engine *engine, struct now now)
+{
+    return engine->with.retention_ms > 0 &&
+           (engine->sweeping || engine->sweep_at_ms <= now.wall_ms);
+}
+
+int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now)
+{
+    if (engine->with.retention_ms <= 0 || (!engine->sweeping && engine->sweep_at_ms == NEVER_MS)) {
+        return NEVER_MS;
+    }
+    return engine->sweeping ? 0 : MAX(engine->sweep_at_ms - now.wall_ms, 0);
+}
+
+/* One chunk of the walk. Where it stands counts only when the batch was committed (publish.c). */
+void janitor_sweep(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    struct err err = ERR_INIT;
+    if (!sweep_due(engine, batch->now) || batch->now.mono_ms < engine->pause_until_mono_ms ||
+        !batch_begin(batch)) {
+        return;
+    }
+    batch->sweep = engine->sweeping ? engine->sweep : (struct store_sweep){.oldest_ms = NEVER_MS};
+    batch->sweep.before_ms = batch->now.wall_ms - engine->with.retention_ms + 1;
+    batch->sweep.most = SWEEP_CHUNK;
+    batch->sweep.removed = 0;
+    if (!tx_sweep(batch->tx, &batch->sweep, &err)) {
+        batch_fail_store(batch, &err);
+        return;
+    }
+    batch->swept = true;
+    batch->writes = batch->writes || batch->sweep.removed > 0;
+}

@@ -1,0 +1,140 @@
+/* queue/lane.c: what the engine knows of each queue. See lane.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "queue/lane.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "queue/due.h"
+
+void lanes_init(struct lanes *lanes)
+{
+    *lanes = (struct lanes){.by_name = MAP_INIT};
+    list_init(&lanes->all);
+    list_init(&lanes->ready);
+    list_init(&lanes->rated);
+}
+
+void lanes_fini(struct lanes *lanes)
+{
+    LIST_EACH(&lanes->all, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, all);
+        mem_free((char *)lane->settings.name.ptr);
+        mem_free(lane);
+    }
+    map_fini(&lanes->by_name);
+}
+
+struct lane *lane_find(const struct lanes *lanes, struct str name)
+{
+    struct map_node *node = map_find(&lanes->by_name, str_hash(name));
+    while (node != NULL && !str_eq(HOLDER(node, struct lane, node)->settings.name, name)) {
+        node = map_again(node);
+    }
+    return node == NULL ? NULL : HOLDER(node, struct lane, node);
+}
+
+struct lane *lane_get(struct lanes *lanes, struct str name)
+{
+    struct lane *lane = lane_find(lanes, name);
+    if (lane != NULL) {
+        return lane;
+    }
+    lane = mem_new(struct lane);
+    lane->settings.name = (struct str){mem_text(name.ptr, name.len), name.len};
+    list_init(&lane->waiting);
+    map_add(&lanes->by_name, &lane->node, str_hash(name));
+    list_append(&lanes->all, &lane->all);
+    lanes->count++;
+    return lane;
+}
+
+static double burst_of(const struct store_queue *settings)
+{
+    return settings->burst > 0 ? (double)settings->burst : fmax(1, ceil(settings->rate_per_second));
+}
+
+static void refill(struct lane *lane, struct now now)
+{
+    double passed = (double)(now.mono_ms - lane->tokens_mono_ms) / 1000;
+    lane->tokens =
+        fmin(burst_of(&lane->settings), lane->tokens + passed * lane->settings.rate_per_second);
+    lane->tokens_mono_ms = now.mono_ms;
+}
+
+size_t lane_room(struct lane *lane, struct now now)
+{
+    int64_t room = INT64_MAX;
+    if (lane->settings.paused) {
+        return 0;
+    }
+    if (lane->settings.max_concurrent > 0) {
+        room = lane->settings.max_concurrent - lane->running - lane->pending;
+    }
+    if (lane->settings.rate_per_second > 0) {
+        refill(lane, now);
+        /* The bucket fills in fractions: what is a hair below a whole token is one. */
+        room = MIN(room, (int64_t)floor(lane->tokens + 1e-9) - lane->pending);
+    }
+    return room == INT64_MAX ? SIZE_MAX : (size_t)MAX(room, 0);
+}
+
+bool lane_limited(struct lane *lane, struct now now)
+{
+    return !lane->settings.paused && lane_room(lane, now) == 0;
+}
+
+void lane_configure(struct lanes *lanes, struct lane *lane, const struct store_queue *settings,
+                    bool at_boot, struct now now)
+{
+    struct str name = lane->settings.name;
+    bool was_rated = lane->settings.rate_per_second > 0, is_rated = settings->rate_per_second > 0;
+    if (was_rated) {
+        refill(lane, now);
+    }
+    lane->settings = *settings;
+    lane->settings.name = name;
+    if (is_rated && !was_rated) {
+        /* A new limit begins with a full bucket; after a restart nobody knows how full it was, and
+         * a hard limit must not be exceeded by restarting. */
+        lane->tokens = at_boot ? 0 : burst_of(settings);
+        lane->tokens_mono_ms = now.mono_ms;
+        list_append(&lanes->rated, &lane->rated);
+    } else if (was_rated && !is_rated) {
+        list_remove(&lane->rated);
+    }
+    lane_wake(lanes, lane);
+}
+
+void lane_started(struct lane *lane, struct now now)
+{
+    lane->running++;
+    if (lane->settings.rate_per_second > 0) {
+        refill(lane, now);
+        lane->tokens -= 1;
+    }
+}
+
+void lane_wake(struct lanes *lanes, struct lane *lane)
+{
+    if (!list_empty(&lane->waiting) && !link_in_list(&lane->ready)) {
+        list_append(&lanes->ready, &lane->ready);
+    }
+}
+
+int64_t lanes_in_ms(struct lanes *lanes, struct now now)
+{
+    int64_t soonest = NEVER_MS;
+    LIST_EACH(&lanes->rated, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, rated);
+        if (list_empty(&lane->waiting) || lane->settings.paused || lane_room(lane, now) > 0) {
+            continue;
+        }
+        double wait = ceil((1 - lane->tokens) / lane->settings.rate_per_second * 1000);
+        soonest = MIN(soonest, (int64_t)fmax(wait, 1));
+    }
+    return soonest;
+}

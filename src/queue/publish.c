@@ -1,0 +1,302 @@
+/* queue/publish.c: what a commit means for memory, and for whoever watches.
+ *
+ * Everything follows from comparing each task as it was with what it has become. This is the only
+ * place that changes the engine's memory and the broker's hints, and it runs after the commit: a
+ * batch that failed leaves no trace.
+ *
+ * Thread: engine. Keeps: I4, I5 in memory; every change of state is told once.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+#include "queue/engine.h"
+
+/* ---- Telling ---- */
+
+static struct event *add_event(struct batch *batch)
+{
+    if (batch->events == NULL) {
+        batch->events = mem_new(struct event_batch);
+    }
+    struct event_batch *events = batch->events;
+    if (events->count == batch->events_room) {
+        size_t room = MAX(batch->events_room * 2, (size_t)16);
+        struct event *grown = arena_alloc(&events->arena, room * sizeof *grown);
+        if (events->count > 0) {
+            memcpy(grown, events->events, events->count * sizeof *grown);
+        }
+        events->events = grown;
+        batch->events_room = room;
+    }
+    return &events->events[events->count++];
+}
+
+static struct event *tell(struct batch *batch, enum event_kind kind, const struct task *task)
+{
+    if (batch->engine->with.host.happened == NULL) {
+        return NULL;
+    }
+    struct event *event = add_event(batch);
+    struct arena *arena = &batch->events->arena;
+    *event = (struct event){.kind = kind,
+                            .at_ms = batch->now.wall_ms,
+                            .task = task->id,
+                            .type = arena_str(arena, task->type),
+                            .queue = arena_str(arena, task->queue),
+                            .document = arena_str(arena, task->document),
+                            .state = task->state,
+                            .attempt = task->attempt,
+                            .percent = -1};
+    return event;
+}
+
+static void tell_item(struct batch *batch, const struct item *item)
+{
+    const struct task *now = &item->now;
+    struct event *event;
+    if (item->removed && (event = tell(batch, EVENT_STATE, now)) != NULL) {
+        event->removed = true;
+    }
+    if (!str_absent(item->log) && (event = tell(batch, EVENT_LOG, now)) != NULL) {
+        event->text = arena_str(&batch->events->arena, item->log);
+    }
+    if (now->progress >= 0 && item->was.state == TASK_RUNNING && item->renewed &&
+        (event = tell(batch, EVENT_PROGRESS, now)) != NULL) {
+        event->percent = now->progress;
+        event->text = arena_str(&batch->events->arena, now->progress_message);
+    }
+    if (now->state != item->was.state) {
+        tell(batch, EVENT_STATE, now);
+    }
+}
+
+static void tell_queue(struct batch *batch, const struct command_queue *change)
+{
+    struct task none = {.queue = change->name};
+    struct event *event = tell(batch, EVENT_QUEUE, &none);
+    if (event != NULL) {
+        event->text = !change->has_paused            ? STR("changed")
+                      : change->view.settings.paused ? STR("paused")
+                                                     : STR("resumed");
+    }
+}
+
+/* ---- Remembering ---- */
+
+static void offer(struct engine *engine, const struct task *task)
+{
+    broker_offer(engine->broker, &(struct hint){.id = task->id,
+                                                .type = task->type,
+                                                .queue = task->queue,
+                                                .document = task->document,
+                                                .priority = task->priority,
+                                                .queued_ms = task->queued_ms});
+}
+
+/* Sets or removes what the task waits for, and links a running one to its worker. */
+static void remember_due(struct engine *engine, const struct task *task, bool renewed,
+                         struct now now)
+{
+    struct due_entry *entry = due_find(&engine->due, task->id);
+    if (entry != NULL && entry->worker != NULL) {
+        list_remove(&entry->of_worker);
+        entry->worker = NULL;
+    }
+    struct due_entry *set = due_set(&engine->due, task, renewed, engine->with.grace_ms, now);
+    if (set == NULL && entry != NULL) {
+        due_remove(&engine->due, entry);
+    }
+    if (set != NULL && task->state == TASK_RUNNING) {
+        set->worker = worker_get(&engine->workers, task->worker);
+        list_append(&set->worker->attempts, &set->of_worker);
+    }
+}
+
+static void count_start(struct engine *engine, struct lane *lane, const struct task *now,
+                        struct now at)
+{
+    lane_started(lane, at);
+    histogram_add(&lane->wait, now->started_ms - now->queued_ms);
+    rates_add(engine->rates.started, &engine->rates, at, 1);
+}
+
+static void count_end(struct lane *lane, const struct task *was, const struct task *now)
+{
+    lane->outcomes[now->outcome]++;
+    lane->completed += now->state == TASK_COMPLETED;
+    histogram_add(&lane->run, now->attempt_ended_ms - was->started_ms);
+}
+
+static void leave_running(struct engine *engine, struct lane *lane, const struct item *item)
+{
+    lane->running--;
+    count_end(lane, &item->was, &item->now);
+    if (!str_absent(item->was.document)) {
+        broker_let_go(engine->broker, item->was.document, item->id);
+    }
+    lane_wake(&engine->lanes, lane); /* a place below maxConcurrent has become free */
+}
+
+static void note_finished(struct engine *engine, const struct task *now)
+{
+    /* The history is walked at most once a pause; the first end sets the time of the next walk. */
+    int64_t due_ms = now->finished_ms + engine->with.retention_ms;
+    engine->sweep_at_ms = MIN(engine->sweep_at_ms, due_ms);
+}
+
+static void note_change(struct engine *engine, const struct item *item, struct now at)
+{
+    const struct task *was = &item->was, *now = &item->now;
+    struct lane *lane = lane_get(&engine->lanes, now->queue);
+    if (was->state == TASK_QUEUED && now->state != TASK_QUEUED && !item->taken) {
+        broker_withdraw(engine->broker, item->id);
+    }
+    if (was->state == TASK_RUNNING && now->state != TASK_RUNNING) {
+        leave_running(engine, lane, item);
+    }
+    if (now->state == TASK_RUNNING && was->state != TASK_RUNNING) {
+        count_start(engine, lane, now, at);
+    }
+    if (now->state == TASK_QUEUED) {
+        offer(engine, now);
+    }
+    if (task_state_terminal(now->state) && !task_state_terminal(was->state)) {
+        rates_add(engine->rates.finished, &engine->rates, at, 1);
+        note_finished(engine, now);
+    }
+    remember_due(engine, now, item->renewed || was->state != now->state, at);
+}
+
+static void publish_items(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->all_count; i++) {
+        struct item *item = batch->all[i];
+        if (item->owner == NULL) {
+            continue;
+        }
+        if (!item->removed) {
+            note_change(batch->engine, item, batch->now);
+        }
+        tell_item(batch, item);
+    }
+}
+
+static void publish_orders(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    for (size_t i = 0; i < batch->orders_count; i++) {
+        const struct task *task = &batch->orders[i]->task;
+        lane_get(&engine->lanes, task->queue)->enqueued++;
+        if (task->state == TASK_QUEUED) {
+            offer(engine, task);
+        } else if (task_state_terminal(task->state)) {
+            note_finished(engine, task);
+        }
+        remember_due(engine, task, true, batch->now);
+        tell(batch, EVENT_STATE, task);
+    }
+    rates_add(engine->rates.created, &engine->rates, batch->now, (uint32_t)batch->orders_count);
+}
+
+/* Proposals are settled: what started is counted as running; a stale hint lets its document go. */
+static void publish_proposals(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->proposals_count; i++) {
+        struct proposal *proposal = &batch->proposals[i];
+        for (size_t j = 0; j < proposal->count; j++) {
+            const struct hint *hint = &proposal->hints[j];
+            struct item *item = batch_item(batch, hint->id);
+            lane_get(&batch->engine->lanes, hint->queue)->pending--;
+            if (item->now.state != TASK_RUNNING && !str_absent(hint->document)) {
+                broker_let_go(batch->engine->broker, hint->document, hint->id);
+            }
+        }
+    }
+}
+
+static void publish_queues(struct batch *batch)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    for (size_t i = 0; i < batch->queue_changes_count; i++) {
+        struct command_queue *change = batch->queue_changes[i];
+        lane_configure(lanes, lane_get(lanes, change->name), &change->view.settings, false,
+                       batch->now);
+        tell_queue(batch, change);
+    }
+}
+
+static void publish_sweep(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    if (!batch->swept) {
+        return;
+    }
+    engine->sweep = batch->sweep;
+    engine->sweeping = batch->sweep.cursor != 0;
+    if (!engine->sweeping) {
+        int64_t oldest = engine->sweep.oldest_ms;
+        int64_t due_ms = oldest == NEVER_MS ? NEVER_MS : oldest + engine->with.retention_ms;
+        engine->sweep_at_ms = MAX(due_ms, batch->now.wall_ms + SWEEP_PAUSE_MS);
+        engine->sweep_at_ms = due_ms == NEVER_MS ? NEVER_MS : engine->sweep_at_ms;
+    }
+}
+
+void publish(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    publish_proposals(batch);
+    publish_items(batch);
+    publish_orders(batch);
+    publish_queues(batch);
+    publish_sweep(batch);
+    if (batch->writes && engine->tend_at_mono_ms == NEVER_MS) {
+        engine->tend_at_mono_ms = batch->now.mono_ms + TEND_AFTER_MS;
+    }
+    if (batch->events != NULL) {
+        engine->with.host.happened(engine->with.host.arg, batch->events);
+        batch->events = NULL;
+    }
+}
+
+/* ---- At start ---- */
+
+static bool boot_queue(void *arg, const struct store_queue *queue, struct err *err)
+{
+    struct engine *engine = arg;
+    (void)err;
+    lane_configure(&engine->lanes, lane_get(&engine->lanes, queue->name), queue, true,
+                   clock_now(engine->with.clock));
+    return true;
+}
+
+static bool boot_task(void *arg, const struct task *task, struct err *err)
+{
+    struct engine *engine = arg;
+    (void)err;
+    if (task->state == TASK_QUEUED) {
+        offer(engine, task);
+    }
+    if (task->state == TASK_RUNNING) {
+        lane_get(&engine->lanes, task->queue)->running++;
+        if (!str_absent(task->document)) {
+            broker_hold(engine->broker, task->document, task->id);
+        }
+    }
+    if (task->state != TASK_QUEUED || task->expires_ms != 0) {
+        remember_due(engine, task, true, clock_now(engine->with.clock));
+    }
+    return true;
+}
+
+bool publish_boot(struct engine *engine, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    struct store_counts counts;
+    bool ok = store_scan_queues(engine->store, boot_queue, engine, err) &&
+              store_scan_live(engine->store, boot_task, engine, err) &&
+              store_counts(engine->store, &arena, &counts, err);
+    for (size_t i = 0; ok && i < counts.count; i++) {
+        lane_get(&engine->lanes, counts.at[i].queue);
+    }
+    arena_fini(&arena);
+    return ok;
+}

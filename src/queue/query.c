@@ -1,0 +1,124 @@
+/* queue/query.c: lists and details, answered by reader threads. See query.h.
+ *
+ * Thread: each reader has its own connection and sleeps until a question comes.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "queue/query.h"
+
+#include <pthread.h>
+
+#include "base/mem.h"
+
+#define READERS_MAX 8
+
+struct queries {
+    pthread_mutex_t lock;
+    pthread_cond_t asked;
+    struct list questions;
+    bool stop;
+    void (*answered)(void *arg, struct query *query);
+    void *arg;
+    size_t threads;
+    struct asker {
+        struct queries *queries;
+        struct reader *reader;
+        pthread_t id;
+    } askers[READERS_MAX];
+};
+
+static void look_up(struct reader *reader, struct query *query)
+{
+    query->err = ERR_INIT;
+    if (query->kind == QUERY_LIST) {
+        (void)!reader_list(reader, &query->filter, query->arena, &query->rows, &query->err);
+    } else {
+        (void)!reader_detail(reader, query->id, query->arena, &query->found, &query->detail,
+                             &query->err);
+    }
+}
+
+/* The next question; NULL when it is time to end. */
+static struct query *next_question(struct queries *queries)
+{
+    struct link *first = NULL;
+    pthread_mutex_lock(&queries->lock);
+    while ((first = list_first(&queries->questions)) == NULL && !queries->stop) {
+        pthread_cond_wait(&queries->asked, &queries->lock);
+    }
+    if (first != NULL) {
+        list_remove(first);
+    }
+    pthread_mutex_unlock(&queries->lock);
+    return first == NULL ? NULL : HOLDER(first, struct query, link);
+}
+
+static void *run(void *arg)
+{
+    struct asker *asker = arg;
+    pthread_setname_np(pthread_self(), "reader");
+    for (struct query *query; (query = next_question(asker->queries)) != NULL;) {
+        look_up(asker->reader, query);
+        asker->queries->answered(asker->queries->arg, query);
+    }
+    return NULL;
+}
+
+static bool start_one(struct queries *queries, struct store *store, struct err *err)
+{
+    struct asker *asker = &queries->askers[queries->threads];
+    asker->queries = queries;
+    if (!reader_open(store, &asker->reader, err)) {
+        return false;
+    }
+    if (pthread_create(&asker->id, NULL, run, asker) != 0) {
+        reader_close(asker->reader);
+        return err_set(err, ERR_INTERNAL, "start a reader's thread");
+    }
+    queries->threads++;
+    return true;
+}
+
+bool queries_start(struct store *store, size_t threads, void (*answered)(void *, struct query *),
+                   void *arg, struct queries **out, struct err *err)
+{
+    struct queries *queries = mem_new(struct queries);
+    pthread_mutex_init(&queries->lock, NULL);
+    pthread_cond_init(&queries->asked, NULL);
+    list_init(&queries->questions);
+    queries->answered = answered;
+    queries->arg = arg;
+    for (size_t i = 0; i < MIN(threads, READERS_MAX); i++) {
+        if (!start_one(queries, store, err)) {
+            queries_stop(queries);
+            return false;
+        }
+    }
+    *out = queries;
+    return true;
+}
+
+void queries_ask(struct queries *queries, struct query *query)
+{
+    pthread_mutex_lock(&queries->lock);
+    list_append(&queries->questions, &query->link);
+    pthread_cond_signal(&queries->asked);
+    pthread_mutex_unlock(&queries->lock);
+}
+
+void queries_stop(struct queries *queries)
+{
+    if (queries == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&queries->lock);
+    queries->stop = true;
+    pthread_cond_broadcast(&queries->asked);
+    pthread_mutex_unlock(&queries->lock);
+    for (size_t i = 0; i < queries->threads; i++) {
+        pthread_join(queries->askers[i].id, NULL);
+        reader_close(queries->askers[i].reader);
+    }
+    pthread_mutex_destroy(&queries->lock);
+    pthread_cond_destroy(&queries->asked);
+    mem_free(queries);
+}

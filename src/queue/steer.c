@@ -1,0 +1,92 @@
+/* queue/steer.c: what people do to one task: cancel, retry, change, remove.
+ *
+ * Thread: engine. The races are settled by the order of commands in the engine and by
+ * compare-and-set in the store.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "queue/engine.h"
+
+void prepare_one(struct batch *batch, struct command *command)
+{
+    batch_need(batch, command->one.id, true);
+}
+
+typedef bool verb_fn(struct batch *batch, struct item *item, struct command *command);
+
+static void with_task(struct batch *batch, struct command *command, verb_fn *verb)
+{
+    struct item *item;
+    if (batch_find(batch, command->one.id, &item, &command->err)) {
+        if (item_busy(item, command)) {
+            batch_defer(batch, command);
+            return;
+        }
+        if (verb(batch, item, command)) {
+            command->one.task = task_copy(command->arena, &item->now);
+        }
+    }
+    batch_answer(batch, command);
+}
+
+static bool cancel(struct batch *batch, struct item *item, struct command *command)
+{
+    if (item->now.state == TASK_CANCELLED || item->now.cancel_requested) {
+        return true; /* said again */
+    }
+    if (!task_cancel(&item->now, command->one.reason, batch->now.wall_ms, &command->err)) {
+        return false;
+    }
+    batch_change(batch, item, command);
+    return true;
+}
+
+void on_cancel(struct batch *batch, struct command *command)
+{
+    with_task(batch, command, cancel);
+}
+
+static bool revive(struct batch *batch, struct item *item, struct command *command)
+{
+    if (!task_revive(&item->now, batch->now.wall_ms, &command->err)) {
+        return false;
+    }
+    batch_change(batch, item, command);
+    return true;
+}
+
+void on_revive(struct batch *batch, struct command *command)
+{
+    with_task(batch, command, revive);
+}
+
+static bool change(struct batch *batch, struct item *item, struct command *command)
+{
+    if (!task_change(&item->now, &command->one.patch, batch->now.wall_ms, &command->err)) {
+        return false;
+    }
+    item->renewed = command->one.patch.has_scheduled;
+    batch_change(batch, item, command);
+    return true;
+}
+
+void on_change(struct batch *batch, struct command *command)
+{
+    with_task(batch, command, change);
+}
+
+static bool remove_item(struct batch *batch, struct item *item, struct command *command)
+{
+    if (!task_state_terminal(item->now.state)) {
+        return err_set(&command->err, ERR_CONFLICT,
+                       "a task that is %s cannot be removed: cancel it first",
+                       task_state_name(item->now.state));
+    }
+    batch_change(batch, item, command);
+    item->removed = true;
+    return true;
+}
+
+void on_remove(struct batch *batch, struct command *command)
+{
+    with_task(batch, command, remove_item);
+}

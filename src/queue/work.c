@@ -1,0 +1,299 @@
+/* queue/work.c: the working set of one batch: load, decide elsewhere, save.
+ *
+ * Everything a batch reads is loaded at once and everything it changed is saved at once, so that a
+ * store that is a network away costs a round trip per batch and not per command. A task goes
+ * through one transition per batch: whoever comes second is deferred to the next.
+ *
+ * Thread: engine. Keeps: DESIGN rule 1 (compare-and-set), G1 (answers follow the commit).
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+#include "queue/engine.h"
+
+void batch_init(struct batch *batch, struct engine *engine)
+{
+    memset(batch, 0, offsetof(struct batch, fired));
+    batch->engine = engine;
+    batch->now = clock_now(engine->with.clock);
+    batch->fired_count = batch->queue_changes_count = 0;
+    batch->swept = false;
+    batch->events = NULL;
+    batch->events_room = 0;
+    list_init(&batch->commands);
+    list_init(&batch->deferred);
+    list_init(&batch->answered);
+}
+
+void batch_fini(struct batch *batch)
+{
+    tx_close(&batch->tx);
+    map_fini(&batch->items);
+    map_fini(&batch->keys);
+    mem_free(batch->all);
+    mem_free(batch->orders);
+    mem_free(batch->proposals);
+    event_batch_free(batch->events);
+    arena_fini(&batch->arena);
+}
+
+bool batch_ok(const struct batch *batch)
+{
+    return batch->err.kind == ERR_NONE;
+}
+
+void batch_fail_store(struct batch *batch, const struct err *err)
+{
+    if (batch_ok(batch)) {
+        batch->err = *err;
+    }
+}
+
+bool batch_begin(struct batch *batch)
+{
+    struct err err = ERR_INIT;
+    if (batch->tx == NULL && batch_ok(batch) &&
+        !store_begin(batch->engine->store, &batch->tx, &err)) {
+        batch_fail_store(batch, &err);
+    }
+    return batch_ok(batch);
+}
+
+/* ---- Items ---- */
+
+static struct item *find(const struct batch *batch, struct task_id id)
+{
+    struct map_node *node = map_find(&batch->items, id_hash(id));
+    while (node != NULL && !id_eq(HOLDER(node, struct item, node)->id, id)) {
+        node = map_again(node);
+    }
+    return node == NULL ? NULL : HOLDER(node, struct item, node);
+}
+
+static struct item *add(struct batch *batch, struct task_id id)
+{
+    struct item *item = arena_new(&batch->arena, struct item);
+    item->id = id;
+    map_add(&batch->items, &item->node, id_hash(id));
+    if (batch->all_count == batch->all_room) {
+        batch->all_room = MAX(batch->all_room * 2, (size_t)64);
+        batch->all = mem_array(batch->all, batch->all_room, sizeof *batch->all);
+    }
+    batch->all[batch->all_count++] = item;
+    return item;
+}
+
+void batch_need(struct batch *batch, struct task_id id, bool whole)
+{
+    struct item *item = find(batch, id);
+    if (item == NULL) {
+        item = add(batch, id);
+    }
+    item->whole = item->whole || whole;
+}
+
+static size_t list_missing(struct batch *batch, struct task_load *loads, struct item **items)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < batch->all_count; i++) {
+        struct item *item = batch->all[i];
+        if (!item->loaded) {
+            loads[n] =
+                (struct task_load){.id = item->id, .arena = &batch->arena, .whole = item->whole};
+            items[n++] = item;
+        }
+    }
+    return n;
+}
+
+static size_t count_missing(const struct batch *batch)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < batch->all_count; i++) {
+        n += !batch->all[i]->loaded;
+    }
+    return n;
+}
+
+bool batch_load(struct batch *batch)
+{
+    size_t n = count_missing(batch);
+    struct err err = ERR_INIT;
+    if (n == 0 || !batch_begin(batch)) {
+        return batch_ok(batch);
+    }
+    SCOPED(mem_free_at) struct task_load *loads = mem_array(NULL, n, sizeof *loads);
+    SCOPED(mem_free_at) struct item **items = mem_array(NULL, n, sizeof *items);
+    list_missing(batch, loads, items);
+    if (!tx_load(batch->tx, loads, n, &err)) {
+        batch_fail_store(batch, &err);
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        items[i]->loaded = true;
+        items[i]->found = loads[i].found;
+        items[i]->was = items[i]->now = loads[i].task;
+    }
+    return true;
+}
+
+struct item *batch_item(struct batch *batch, struct task_id id)
+{
+    struct item *item = find(batch, id);
+    if (item == NULL || !item->loaded) {
+        batch_need(batch, id, true);
+        if (!batch_load(batch)) {
+            return NULL;
+        }
+        item = find(batch, id);
+    }
+    return item;
+}
+
+bool batch_find(struct batch *batch, struct task_id id, struct item **out, struct err *err)
+{
+    char text[TASK_ID_TEXT];
+    struct item *item = batch_item(batch, id);
+    if (item == NULL) {
+        *err = batch->err;
+        return false;
+    }
+    if (!item->found || item->removed) {
+        return err_set(err, ERR_NOT_FOUND, "there is no task %s", id_text(id, text).ptr);
+    }
+    *out = item;
+    return true;
+}
+
+bool item_busy(const struct item *item, const void *owner)
+{
+    return item->owner != NULL && item->owner != owner;
+}
+
+struct item *batch_change(struct batch *batch, struct item *item, const void *owner)
+{
+    item->owner = owner;
+    batch->writes = true;
+    return item;
+}
+
+/* ---- Answers ---- */
+
+void batch_answer(struct batch *batch, struct command *command)
+{
+    list_remove(&command->link);
+    list_append(&batch->answered, &command->link);
+}
+
+void batch_defer(struct batch *batch, struct command *command)
+{
+    list_remove(&command->link);
+    list_append(&batch->deferred, &command->link);
+}
+
+static struct task_error error_copy(struct arena *arena, const struct task_error *error)
+{
+    return (struct task_error){.code = arena_str(arena, error->code),
+                               .message = arena_str(arena, error->message),
+                               .detail = arena_str(arena, error->detail)};
+}
+
+struct task task_copy(struct arena *arena, const struct task *task)
+{
+    struct task copy = *task;
+    copy.type = arena_str(arena, task->type);
+    copy.queue = arena_str(arena, task->queue);
+    copy.document = arena_str(arena, task->document);
+    copy.external_id = arena_str(arena, task->external_id);
+    copy.key = arena_str(arena, task->key);
+    copy.payload = arena_str(arena, task->payload);
+    copy.metadata = arena_str(arena, task->metadata);
+    for (size_t i = 0; i < task->tags_count; i++) {
+        copy.tags[i] = arena_str(arena, task->tags[i]);
+    }
+    copy.cancel_reason = arena_str(arena, task->cancel_reason);
+    copy.worker = arena_str(arena, task->worker);
+    copy.progress_message = arena_str(arena, task->progress_message);
+    copy.result = arena_str(arena, task->result);
+    copy.error = error_copy(arena, &task->error);
+    return copy;
+}
+
+/* ---- Saving ---- */
+
+static bool save_orders(struct batch *batch, struct err *err)
+{
+    if (batch->orders_count == 0) {
+        return true;
+    }
+    const struct task **tasks =
+        arena_array(&batch->arena, const struct task *, batch->orders_count);
+    for (size_t i = 0; i < batch->orders_count; i++) {
+        tasks[i] = &batch->orders[i]->task;
+    }
+    return tx_insert(batch->tx, tasks, batch->orders_count, err);
+}
+
+static size_t list_changes(struct batch *batch, struct task_change *changes,
+                           struct task_id *removed, size_t *removed_count)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < batch->all_count; i++) {
+        struct item *item = batch->all[i];
+        if (item->removed) {
+            removed[(*removed_count)++] = item->id;
+        } else if (item->owner != NULL) {
+            changes[n++] = (struct task_change){
+                .was = &item->was, .now = &item->now, .ended = item->ended, .log = item->log};
+        }
+    }
+    return n;
+}
+
+static bool save_items(struct batch *batch, bool *lost, struct err *err)
+{
+    struct task_change *changes = arena_array(&batch->arena, struct task_change, batch->all_count);
+    struct task_id *removed = arena_array(&batch->arena, struct task_id, batch->all_count);
+    size_t removed_count = 0, n = list_changes(batch, changes, removed, &removed_count);
+    if ((n > 0 && !tx_save(batch->tx, changes, n, err)) ||
+        (removed_count > 0 && !tx_delete(batch->tx, removed, removed_count, err))) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        *lost = *lost || !changes[i].applied;
+    }
+    return true;
+}
+
+static bool save_queues(struct batch *batch, struct err *err)
+{
+    for (size_t i = 0; i < batch->queue_changes_count; i++) {
+        if (!tx_save_queue(batch->tx, &batch->queue_changes[i]->view.settings, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Writes and commits. *lost: somebody else changed one of the tasks; nothing was written, begin
+ * again. */
+bool batch_save(struct batch *batch, bool *lost)
+{
+    struct err err = ERR_INIT;
+    *lost = false;
+    if (!batch_ok(batch) || !batch->writes) {
+        return batch_ok(batch);
+    }
+    if (!batch_begin(batch)) {
+        return false;
+    }
+    bool saved =
+        save_orders(batch, &err) && save_items(batch, lost, &err) && save_queues(batch, &err);
+    if (saved && !*lost) {
+        saved = tx_commit(&batch->tx, &err);
+    }
+    *lost = *lost || (!saved && err.kind == ERR_CONFLICT);
+    if (!saved && !*lost) {
+        batch_fail_store(batch, &err);
+    }
+    return batch_ok(batch);
+}
