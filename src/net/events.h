@@ -45,7 +45,15 @@ struct events_filter {
     unsigned kinds;            /* bits 1 << enum event_kind; 0: all */
     struct str type, document; /* absent: all */
     struct str last_event_id;  /* resume behind it; absent or empty: from now on */
+    /* For the stream of one task, which begins with the task as it is and ends with it: */
+    struct str first; /* whole events to send before all others, copied; or absent */
+    bool until_ended; /* ends the stream after the event that says `task` is terminal or removed */
 };
+
+/* The id of the newest event, for `last_event_id`: take it, then look at a task, then subscribe
+ * behind it, and nothing is missed. */
+#define EVENTS_ID_TEXT 24
+struct str events_position(const struct events *events, char out[static EVENTS_ID_TEXT]);
 
 /* Reads the query of GET /api/events: types, taskType, documentId, lastEventId (access_token is
  * passed over), and the Last-Event-ID header. The texts live in the exchange's arena. */
