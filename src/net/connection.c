@@ -1,0 +1,499 @@
+/* net/connection.c: the life of one connection: read, parse, hand over, go on, close.
+ *
+ * Every event (bytes, end of input, an answer, room to write, a time-out) ends in
+ * connection_settle(), which looks at the flags and decides what to wait for next. Handlers are
+ * called from connection_go_on() only, and what they do to connections takes effect afterwards, so
+ * nothing here is entered twice.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/connection.h"
+
+#include "base/mem.h"
+
+/* ---- Opening ---- */
+
+static struct connection *connection_new(struct server *server)
+{
+    struct connection *connection = mem_new(struct connection);
+    connection->server = server;
+    connection->wait_kind = WAIT_NONE;
+    uv_tcp_init(server->loop, &connection->tcp);
+    list_append(&server->connections, &connection->link);
+    server->connections_count++;
+    return connection;
+}
+
+/* Over the limit: says so, waiting for the client to read it unless too many are told just now. */
+static void turn_away(struct connection *connection)
+{
+    struct server *server = connection->server;
+    if (server->tls != NULL) {
+        connection_close(connection);
+        return;
+    }
+    connection_refuse(connection, 503, "too many connections");
+    if (server->connections_count > server->options.connections_max + REFUSED_MAX) {
+        connection_close(connection);
+    }
+}
+
+void connection_open(struct server *server)
+{
+    struct connection *connection = connection_new(server);
+    if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&connection->tcp) != 0) {
+        connection_close(connection);
+        return;
+    }
+    uv_tcp_nodelay(&connection->tcp, 1);
+    uv_tcp_keepalive(&connection->tcp, 1, KEEPALIVE_S);
+    if (server->connections_count > server->options.connections_max) {
+        turn_away(connection);
+        return;
+    }
+    connection->tls = server->tls == NULL ? NULL : tls_new(server->tls);
+    connection_settle(connection);
+}
+
+/* ---- Requests and their pool ---- */
+
+static struct request *request_begin(struct connection *connection)
+{
+    struct server *server = connection->server;
+    struct link *spare = list_first(&server->spare);
+    struct request *request;
+    if (spare != NULL) {
+        list_remove(spare);
+        server->spare_count--;
+        request = HOLDER(spare, struct request, link);
+    } else {
+        request = mem_new(struct request);
+        request->server = server;
+    }
+    http_parser_init(&request->parser, server->options.body_max);
+    request->connection = connection;
+    connection->request = request;
+    list_append(&server->exchanges, &request->link);
+    return request;
+}
+
+/* Only what a request changed is reset: the parser is large and is begun anew anyway. */
+static void request_reset(struct request *request)
+{
+    request->exchange.user = NULL;
+    request->exchange.gone = NULL;
+    request->exchange.is_gone = false;
+    request->exchange.request = (struct http_request){0};
+    arena_clear(&request->exchange.arena);
+    request->connection = NULL;
+    request->has_head = request->streaming = false;
+    request->drained = NULL;
+}
+
+void request_end(struct request *request)
+{
+    struct server *server = request->server;
+    exchange_timer(&request->exchange, -1, NULL);
+    http_parser_fini(&request->parser);
+    server->input_bytes -= request->held.cap;
+    buf_fini(&request->held);
+    list_remove(&request->link);
+    if (server->spare_count < SPARE_EXCHANGES && !server->stopping) {
+        request_reset(request);
+        list_prepend(&server->spare, &request->link);
+        server->spare_count++;
+    } else {
+        arena_fini(&request->exchange.arena);
+        mem_free(request);
+    }
+}
+
+/* ---- Closing ---- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    mem_free(HOLDER(handle, struct connection, tcp));
+}
+
+/* Tells the handler that nobody is listening any more. A stream is over with that. */
+static void tell_gone(struct request *request)
+{
+    bool streaming = request->streaming;
+    void (*gone)(struct exchange *) = request->exchange.is_gone ? NULL : request->exchange.gone;
+    request->exchange.is_gone = true;
+    if (gone != NULL) {
+        gone(&request->exchange);
+    }
+    if (streaming) {
+        request_end(request);
+    }
+}
+
+static void drop_input(struct connection *connection)
+{
+    connection->server->input_bytes -= connection->in.cap;
+    buf_fini(&connection->in);
+    connection->in_at = 0;
+}
+
+static void leave_server(struct connection *connection)
+{
+    struct server *server = connection->server;
+    timeouts_set(connection, WAIT_NONE);
+    if (link_in_list(&connection->ready)) {
+        list_remove(&connection->ready);
+    }
+    list_remove(&connection->link);
+    server->connections_count--;
+    if (server->connections_count == 0 && heap_top(&server->exchange_timers) == NULL &&
+        !server->stopping) {
+        uv_timer_stop(&server->timer);
+        server->armed_ms = 0;
+    }
+}
+
+void connection_close(struct connection *connection)
+{
+    struct request *request = connection->request;
+    if (connection->closing) {
+        return;
+    }
+    connection->closing = true;
+    connection->request = NULL;
+    leave_server(connection);
+    drop_input(connection);
+    tls_free(connection->tls);
+    connection->tls = NULL;
+    uv_close((uv_handle_t *)&connection->tcp, on_closed);
+    if (request == NULL) {
+        return;
+    }
+    request->connection = NULL;
+    if (connection->handling) {
+        tell_gone(request);
+    } else {
+        request_end(request);
+    }
+}
+
+/* ---- What to wait for ---- */
+
+static size_t body_so_far(const struct connection *connection)
+{
+    return connection->request->parser.body_len + connection->in.len - connection->in_at;
+}
+
+static enum wait wait_needed(const struct connection *connection)
+{
+    if (connection->out_pending > 0) {
+        return WAIT_WRITE;
+    }
+    if (connection->lingering) {
+        return WAIT_LINGER;
+    }
+    if (connection->handling) {
+        return WAIT_NONE;
+    }
+    if (connection->tls != NULL && !tls_ready(connection->tls)) {
+        return WAIT_HEAD;
+    }
+    if (connection->request == NULL) {
+        return WAIT_IDLE;
+    }
+    return connection->request->has_head ? WAIT_BODY : WAIT_HEAD;
+}
+
+static void wait_on(struct connection *connection)
+{
+    enum wait kind = wait_needed(connection);
+    bool body_moves = kind == WAIT_BODY && connection->wait_kind == WAIT_BODY &&
+                      body_so_far(connection) >= connection->wait_mark + BODY_STEP;
+    if (kind != connection->wait_kind || body_moves) {
+        timeouts_set(connection, kind);
+        connection->wait_mark = kind == WAIT_BODY ? body_so_far(connection) : connection->wait_mark;
+    }
+}
+
+/* Reading goes on while a handler has the request, or a client that leaves would not be noticed;
+ * but only so much is kept meanwhile. */
+static bool reading_needed(const struct connection *connection)
+{
+    bool busy = connection->handling || connection->out_pending > 0;
+    return !connection->eof && (!busy || connection->in.len - connection->in_at < PIPELINE_MAX);
+}
+
+static void on_alloc(uv_handle_t *handle, size_t hint, uv_buf_t *out);
+static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf);
+
+static void read_or_not(struct connection *connection)
+{
+    bool needed = reading_needed(connection);
+    if (needed == connection->reading) {
+        return;
+    }
+    connection->reading = needed;
+    if (needed) {
+        uv_read_start((uv_stream_t *)&connection->tcp, on_alloc, on_read);
+    } else {
+        uv_read_stop((uv_stream_t *)&connection->tcp);
+    }
+}
+
+void connection_settle(struct connection *connection)
+{
+    if (connection->closing) {
+        return;
+    }
+    bool silent = !connection->handling && connection->out_pending == 0;
+    if (connection->broken || (silent && connection->eof)) {
+        connection_close(connection);
+        return;
+    }
+    if (silent && connection->last && !connection->lingering) {
+        connection->lingering = true;
+        drop_input(connection);
+        output_finish(connection);
+    }
+    read_or_not(connection);
+    wait_on(connection);
+}
+
+/* ---- Parsing ---- */
+
+static struct str input_of(const struct connection *connection)
+{
+    return connection->in.len > 0 ? str_from(buf_view(&connection->in), connection->in_at)
+                                  : connection->fresh;
+}
+
+static void input_used(struct connection *connection, size_t len)
+{
+    if (connection->in.len == 0) {
+        connection->fresh = str_from(connection->fresh, len);
+        return;
+    }
+    connection->in_at += len;
+    if (connection->in_at == connection->in.len) {
+        drop_input(connection);
+    }
+}
+
+/* Keeps bytes that cannot be used yet. */
+static void input_keep(struct connection *connection, struct str bytes)
+{
+    struct server *server = connection->server;
+    buf_cut_front(&connection->in, connection->in_at);
+    connection->in_at = 0;
+    server->input_bytes -= connection->in.cap;
+    connection->in.max = SIZE_MAX / 2; /* bounded by the parser, PIPELINE_MAX and INPUT_TOTAL_MAX */
+    buf_str(&connection->in, bytes);
+    server->input_bytes += connection->in.cap;
+    if (server->input_bytes <= INPUT_TOTAL_MAX || connection->last) {
+        return;
+    }
+    if (connection->handling) { /* an answer is owed, so nothing else can be said */
+        connection->broken = true;
+    } else {
+        connection_refuse(connection, 503, "too many large requests at once");
+    }
+}
+
+/* The body must live until the answer, and its place in the input does not. A large one keeps that
+ * place: the exchange takes the buffer over and what is behind the body moves out. */
+static void body_keep(struct connection *connection, struct request *request, size_t consumed)
+{
+    struct str *body = &request->exchange.request.body, input = input_of(connection);
+    if (body->len == 0 || body->ptr < input.ptr || body->ptr >= input.ptr + input.len) {
+        input_used(connection, consumed);
+        return;
+    }
+    if (connection->in.len == 0 || body->len < BODY_STEAL_MIN) {
+        *body = arena_str(&request->exchange.arena, *body);
+        input_used(connection, consumed);
+        return;
+    }
+    request->held = connection->in;
+    connection->in = (struct buf){0};
+    connection->in_at = 0;
+    if (consumed < input.len) {
+        input_keep(connection, str_from(input, consumed));
+    }
+}
+
+static void hand_over(struct connection *connection, struct request *request, size_t consumed)
+{
+    struct server *server = connection->server;
+    body_keep(connection, request, consumed);
+    timeouts_set(connection, WAIT_NONE);
+    connection->handling = true;
+    server->options.handle(server->options.arg, &request->exchange);
+}
+
+/* The head is there. A client that waits for a go-ahead before its body gets it. */
+static void head_done(struct connection *connection, struct request *request, size_t consumed)
+{
+    input_used(connection, consumed);
+    request->has_head = true;
+    if (request->exchange.request.expect_continue && input_of(connection).len == 0) {
+        output_send(connection, STR("HTTP/1.1 100 Continue\r\n\r\n"), STR_NONE);
+    }
+}
+
+static void refuse_bad(struct connection *connection, struct request *request,
+                       const struct err *err)
+{
+    int status = request->parser.status;
+    connection->request = NULL;
+    request_end(request);
+    connection_refuse(connection, status, err->text);
+}
+
+/* One step of the parser; true: another follows at once. */
+static bool step(struct connection *connection)
+{
+    struct request *request =
+        connection->request != NULL ? connection->request : request_begin(connection);
+    struct exchange *exchange = &request->exchange;
+    struct err err = ERR_INIT;
+    size_t consumed = 0;
+    switch (http_parse(&request->parser, input_of(connection), &exchange->arena, &exchange->request,
+                       &consumed, &err)) {
+    case HTTP_GOT_HEAD:
+        head_done(connection, request, consumed);
+        return true;
+    case HTTP_DONE:
+        hand_over(connection, request, consumed);
+        return input_of(connection).len > 0;
+    case HTTP_BAD:
+        refuse_bad(connection, request, &err);
+        return false;
+    default:
+        input_used(connection, consumed);
+        return false;
+    }
+}
+
+static bool may_parse(const struct connection *connection)
+{
+    return !connection->handling && !connection->last && !connection->broken &&
+           !connection->closing && connection->out_pending == 0;
+}
+
+void connection_go_on(struct connection *connection)
+{
+    const struct request *request = connection->request;
+    bool again = input_of(connection).len > 0 || (request != NULL && request->has_head);
+    connection->stepping = true;
+    while (again && may_parse(connection)) {
+        again = step(connection);
+    }
+    connection->stepping = false;
+    connection_settle(connection);
+}
+
+/* Those that were answered outside of connection_go_on(), or whose socket failed. */
+static void on_ready(uv_idle_t *idle)
+{
+    struct server *server = idle->data;
+    struct list now;
+    list_init(&now);
+    LIST_EACH(&server->ready, link)
+    {
+        list_remove(link);
+        list_append(&now, link);
+    }
+    uv_idle_stop(idle);
+    struct link *first;
+    while ((first = list_first(&now)) != NULL) {
+        list_remove(first);
+        connection_go_on(HOLDER(first, struct connection, ready));
+    }
+}
+
+void connection_later(struct connection *connection)
+{
+    struct server *server = connection->server;
+    if (connection->closing || link_in_list(&connection->ready)) {
+        return;
+    }
+    list_append(&server->ready, &connection->ready);
+    uv_idle_start(&server->ready_idle, on_ready);
+}
+
+/* ---- Reading ---- */
+
+static void on_alloc(uv_handle_t *handle, size_t hint, uv_buf_t *out)
+{
+    (void)hint;
+    struct connection *connection = HOLDER(handle, struct connection, tcp);
+    *out = uv_buf_init(connection->server->read_buffer, READ_BUFFER);
+}
+
+static void take_plain(struct connection *connection, struct str bytes)
+{
+    if (connection->closing || connection->last) {
+        return;
+    }
+    if (connection->in.len > 0) {
+        input_keep(connection, bytes);
+    } else {
+        connection->fresh = bytes;
+    }
+    connection_go_on(connection);
+    bytes = connection->fresh;
+    connection->fresh = STR_NONE;
+    if (bytes.len > 0 && !connection->closing && !connection->last) {
+        input_keep(connection, bytes);
+    }
+    connection_settle(connection);
+}
+
+/* The client will say no more. Whether it still listens cannot be known, see server.h. */
+static void take_end(struct connection *connection)
+{
+    struct request *request = connection->request;
+    connection->eof = true;
+    if (connection->handling && request->streaming) {
+        connection_close(connection);
+    } else if (connection->handling) {
+        tell_gone(request);
+    }
+    connection_go_on(connection);
+}
+
+static void take_cipher(struct connection *connection, struct str bytes)
+{
+    char *plain = connection->server->plain_buffer;
+    enum tls_step next = TLS_PLAIN;
+    tls_feed(connection->tls, bytes);
+    while (!connection->closing && next == TLS_PLAIN) {
+        size_t len = 0;
+        next = tls_read(connection->tls, plain, READ_BUFFER, &len);
+        output_flush_tls(connection);
+        if (next == TLS_PLAIN) {
+            take_plain(connection, (struct str){plain, len});
+        }
+    }
+    if (!connection->closing && next == TLS_CLOSED) {
+        take_end(connection);
+    } else if (!connection->closing && next == TLS_BAD) {
+        connection_close(connection);
+    } else {
+        connection_settle(connection);
+    }
+}
+
+static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf)
+{
+    struct connection *connection = HOLDER(stream, struct connection, tcp);
+    if (len == UV_EOF) {
+        take_end(connection);
+    } else if (len < 0) {
+        connection_close(connection);
+    } else if (len > 0 && connection->tls != NULL && !connection->lingering) {
+        take_cipher(connection, (struct str){buf->base, (size_t)len});
+    } else if (len > 0) {
+        take_plain(connection, (struct str){buf->base, (size_t)len});
+    }
+}

@@ -1,0 +1,128 @@
+/* net/connection.h: the inside of the server; what is behind server.h and nobody else's business.
+ *
+ * server.c listens, accepts and ends; connection.c reads, parses and hands over; exchange.c
+ * answers; output.c writes; timeouts.c keeps the deadlines; tls.c wraps the bytes.
+ *
+ * A connection without a request costs its struct and a socket: input is read into one buffer that
+ * all share, and what is needed to read a request hangs on the exchange, which is taken from a pool
+ * at the request's first byte and put back when it is answered.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_CONNECTION_H
+#define ERRAND_NET_CONNECTION_H
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "net/server.h"
+#include "net/tls.h"
+
+#define READ_BUFFER     (64 * KIB)
+#define PIPELINE_MAX    (64 * KIB)  /* input kept while an answer is awaited; then reading stops */
+#define INPUT_TOTAL_MAX (256 * MIB) /* unread and parked bodies of all connections together */
+#define ANSWER_HEAD_MAX (32 * KIB)
+#define BODY_STEP       (64 * KIB) /* of a body, that must come within body_timeout_ms */
+#define BODY_STEAL_MIN  (16 * KIB) /* a body from here on is taken over, not copied */
+#define SPARE_EXCHANGES 1024       /* kept for use again */
+#define REFUSED_MAX     64         /* connections over the limit that are told so with patience */
+#define LINGER_MS       (2 * SECOND_MS) /* for the client to read a last answer and hang up */
+#define KEEPALIVE_S     60              /* then the kernel asks whether the client is still there */
+
+/* What a connection waits for; each kind has one time-out, so each list is in order of deadline. */
+enum wait { WAIT_IDLE, WAIT_HEAD, WAIT_BODY, WAIT_WRITE, WAIT_LINGER, WAITS, WAIT_NONE = WAITS };
+
+struct server {
+    struct server_options options;
+    uv_loop_t *loop;
+    uv_tcp_t listener;
+    bool quiet, stopping;
+    struct list connections;
+    size_t connections_count;
+    struct tls_context *tls; /* NULL: plain */
+
+    struct list ready; /* connections to go on with in the next tick */
+    uv_idle_t ready_idle;
+
+    uv_timer_t timer; /* armed for the earliest deadline, or earlier */
+    int64_t armed_ms; /* 0: not armed */
+    struct list waits[WAITS];
+    int64_t wait_ms[WAITS];
+    struct heap exchange_timers;
+
+    struct list exchanges; /* all that are in use */
+    struct list spare;
+    size_t spare_count;
+    size_t input_bytes; /* held for all connections together */
+
+    struct buf head; /* of the answer being written */
+    char date[32];   /* "Mon, 01 Mar 2027 09:00:00 GMT" */
+    int64_t date_s;
+    char *read_buffer, *plain_buffer; /* plain_buffer: what TLS decrypted */
+};
+
+struct connection {
+    uv_tcp_t tcp;
+    struct server *server;
+    struct link link;  /* in server->connections */
+    struct link ready; /* in server->ready, or in none */
+    struct link wait;  /* in server->waits[wait_kind], or in none */
+    enum wait wait_kind;
+    int64_t wait_until_ms;
+    size_t wait_mark; /* body bytes, or bytes to write, when the wait began */
+
+    struct request *request; /* being read or handled; NULL: idle */
+    struct buf in;           /* input that could not be used yet */
+    size_t in_at;            /* of which this many bytes are used up */
+    struct str fresh;        /* just read, in the shared buffer */
+    size_t out_pending;      /* bytes given to uv_write and not yet sent */
+    struct tls *tls;         /* NULL: plain */
+
+    bool reading;
+    bool handling;  /* the handler has the request */
+    bool stepping;  /* parsing: answers given meanwhile need not wake us */
+    bool last;      /* no request is read after this answer */
+    bool lingering; /* everything was said; what still comes is thrown away */
+    bool eof;       /* the client will say no more */
+    bool broken;    /* writing failed */
+    bool closing;
+};
+
+/* A request, its answer and what is needed in between: the whole of an exchange. */
+struct request {
+    struct exchange exchange;
+    struct server *server;
+    struct connection *connection; /* NULL: the client is gone */
+    struct link link;              /* in server->exchanges or server->spare */
+    struct http_parser parser;
+    bool has_head, streaming;
+    struct buf held; /* the input that the body lies in, if it was taken over */
+    struct heap_node timer;
+    int64_t timer_ms;
+    void (*fire)(struct exchange *exchange);
+    void (*drained)(struct exchange *exchange);
+};
+
+/* connection.c */
+void connection_open(struct server *server); /* accepts what the listener has */
+void connection_close(struct connection *connection);
+void connection_go_on(struct connection *connection); /* parses on, then decides what to wait for */
+void connection_later(struct connection *connection); /* goes on in the next tick */
+void connection_settle(struct connection *connection);
+void request_end(struct request *request); /* back to the pool */
+
+/* exchange.c */
+void connection_refuse(struct connection *connection, int status, const char *message);
+
+/* output.c: one system call if the socket takes it all, else the rest is copied and sent later. */
+void output_send(struct connection *connection, struct str first, struct str second);
+void output_flush_tls(struct connection *connection); /* what TLS itself has to say */
+void output_finish(struct connection *connection);    /* says goodbye: no more output follows */
+
+/* timeouts.c */
+void timeouts_init(struct server *server);
+void timeouts_fini(struct server *server);
+void timeouts_set(struct connection *connection, enum wait kind); /* begins anew; or WAIT_NONE */
+void timeouts_arm(struct server *server, int64_t due_ms);
+
+#endif

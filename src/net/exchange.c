@@ -1,0 +1,197 @@
+/* net/exchange.c: what is said back: answers, refusals and streams.
+ *
+ * Thread: net loop. Keeps: an answer is one write; a stream's reader is at most STREAM_PENDING_MAX
+ * bytes behind.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <assert.h>
+
+#include "base/clock.h"
+#include "net/connection.h"
+#include "wire/json.h"
+#include "wire/time.h"
+
+static struct request *request_of(const struct exchange *exchange)
+{
+    return HOLDER(exchange, struct request, exchange);
+}
+
+/* The Date header's text, made once a second. */
+static struct str date_text(struct server *server)
+{
+    int64_t now_s = clock_real_wall_ms() / SECOND_MS;
+    if (server->date_s != now_s) {
+        SCOPED(buf_fini) struct buf text = BUF_INIT(sizeof server->date - 1);
+        time_write_http(&text, now_s * SECOND_MS);
+        memcpy(server->date, buf_c_text(&text), text.len + 1);
+        server->date_s = now_s;
+    }
+    return str_of(server->date);
+}
+
+static struct buf *begin_head(struct server *server, int status, const char *content_type)
+{
+    struct buf *head = &server->head;
+    buf_clear(head);
+    http_write_status(head, status);
+    buf_c(head, "Date: ");
+    buf_str(head, date_text(server));
+    buf_c(head, "\r\n");
+    if (content_type != NULL && content_type[0] != '\0') {
+        buf_c(head, "Content-Type: ");
+        buf_c(head, content_type);
+        buf_c(head, "\r\n");
+    }
+    return head;
+}
+
+static bool status_has_body(int status)
+{
+    return status >= 200 && status != 204 && status != 304;
+}
+
+/* The fate of the connection, as the head says it. */
+static const char *connection_line(const struct connection *connection,
+                                   const struct http_request *request)
+{
+    if (connection->last) {
+        return "Connection: close\r\n";
+    }
+    return request->minor == 0 ? "Connection: keep-alive\r\n" : "";
+}
+
+static void write_answer(struct connection *connection, const struct http_request *request,
+                         int status, const char *content_type, struct str headers, struct str body)
+{
+    struct buf *head = begin_head(connection->server, status, content_type);
+    if (status_has_body(status)) {
+        http_write_length(head, body.len);
+    }
+    buf_str(head, headers);
+    buf_c(head, connection_line(connection, request));
+    http_write_end(head);
+    bool silent = request->method == HTTP_HEAD || !status_has_body(status);
+    assert(!head->full); /* the headers are our own */
+    output_send(connection, buf_view(head), silent ? STR_NONE : body);
+}
+
+void exchange_answer(struct exchange *exchange, int status, const char *content_type,
+                     struct str headers, struct str body)
+{
+    struct request *request = request_of(exchange);
+    struct connection *connection = request->connection;
+    assert(!request->streaming);
+    if (connection == NULL) {
+        request_end(request);
+        return;
+    }
+    connection->last = !exchange->request.keep_alive || connection->server->quiet;
+    write_answer(connection, &exchange->request, status, content_type, headers, body);
+    connection->request = NULL;
+    connection->handling = false;
+    request_end(request);
+    if (!connection->stepping) {
+        connection_later(connection);
+    }
+}
+
+/* ---- Refusals: what never becomes an exchange ---- */
+
+static const char *refusal_code(int status)
+{
+    switch (status) {
+    case 408:
+        return "request_timeout";
+    case 413:
+        return "too_large";
+    case 414:
+        return "uri_too_long";
+    case 417:
+        return "expectation_failed";
+    case 431:
+        return "headers_too_large";
+    case 501:
+        return "not_implemented";
+    case 503:
+        return "unavailable";
+    case 505:
+        return "http_version";
+    default:
+        return "bad_request";
+    }
+}
+
+void connection_refuse(struct connection *connection, int status, const char *message)
+{
+    SCOPED(buf_fini) struct buf body = BUF_INIT(4 * KIB);
+    struct json_writer w = JSON_WRITER(&body);
+    json_open_object(&w);
+    json_put_object(&w, "error");
+    json_put_c(&w, "code", refusal_code(status));
+    json_put_c(&w, "message", message);
+    json_close_object(&w);
+    json_close_object(&w);
+    struct http_request nothing = {.method = HTTP_OTHER, .minor = 1};
+    connection->last = true;
+    write_answer(connection, &nothing, status, "application/json",
+                 status == 503 ? STR("Retry-After: 1\r\n") : STR(""), buf_view(&body));
+    connection_settle(connection);
+}
+
+/* ---- Streams ---- */
+
+void exchange_stream(struct exchange *exchange)
+{
+    struct request *request = request_of(exchange);
+    request->streaming = true;
+    if (request->connection == NULL) {
+        return;
+    }
+    struct buf *head = begin_head(request->server, 200, "text/event-stream");
+    buf_c(head, "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\nConnection: close\r\n");
+    http_write_end(head);
+    output_send(request->connection, buf_view(head), STR_NONE);
+    connection_later(request->connection);
+}
+
+bool stream_send(struct exchange *exchange, struct str bytes)
+{
+    struct request *request = request_of(exchange);
+    struct connection *connection = request->connection;
+    assert(request->streaming);
+    if (connection == NULL || connection->broken || bytes.len == 0) {
+        return true;
+    }
+    if (connection->out_pending + bytes.len > STREAM_PENDING_MAX && connection->out_pending > 0) {
+        return false;
+    }
+    output_send(connection, bytes, STR_NONE);
+    if (connection->out_pending > 0 && connection->wait_kind != WAIT_WRITE) {
+        timeouts_set(connection, WAIT_WRITE);
+    }
+    return true;
+}
+
+size_t stream_pending(const struct exchange *exchange)
+{
+    const struct connection *connection = request_of(exchange)->connection;
+    return connection == NULL ? 0 : connection->out_pending;
+}
+
+void stream_on_drain(struct exchange *exchange, void (*drained)(struct exchange *exchange))
+{
+    request_of(exchange)->drained = drained;
+}
+
+void exchange_end(struct exchange *exchange)
+{
+    struct request *request = request_of(exchange);
+    struct connection *connection = request->connection;
+    if (connection != NULL) {
+        connection->last = true;
+        connection->request = NULL;
+        connection->handling = false;
+        connection_later(connection);
+    }
+    request_end(request);
+}

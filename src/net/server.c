@@ -1,0 +1,208 @@
+/* net/server.c: listens, and ends. What happens on a connection is connection.c's.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/connection.h"
+#include "wire/uri.h"
+
+#define LISTEN_BACKLOG 4096 /* the kernel cuts it to net.core.somaxconn */
+#define DEFAULT_PORT   8001
+
+/* Every connection is a descriptor, and the usual soft limit of 1,024 is far too low. */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void set_defaults(struct server_options *options)
+{
+    int64_t *times[] = {&options->head_timeout_ms, &options->body_timeout_ms,
+                        &options->idle_timeout_ms, &options->write_timeout_ms};
+    const int64_t defaults[] = {SERVER_HEAD_TIMEOUT_MS, SERVER_BODY_TIMEOUT_MS,
+                                SERVER_IDLE_TIMEOUT_MS, SERVER_WRITE_TIMEOUT_MS};
+    for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+        *times[i] = *times[i] == 0 ? defaults[i] : *times[i];
+    }
+    if (options->connections_max == 0) {
+        options->connections_max = SERVER_CONNECTIONS_MAX;
+    }
+    if (options->body_max == 0) {
+        options->body_max = HTTP_BODY_MAX;
+    }
+}
+
+/* ---- Listening ---- */
+
+static bool uv_ok(int status, const char *what, struct str listen, struct err *err)
+{
+    return status == 0 || err_set(err, ERR_UNAVAILABLE, "%s " STR_FMT ": %s", what, STR_ARG(listen),
+                                  uv_strerror(status));
+}
+
+static bool resolve(uv_loop_t *loop, struct str listen, struct sockaddr_storage *out,
+                    struct err *err)
+{
+    struct str host;
+    uint16_t port;
+    if (!uri_parse_address(listen, DEFAULT_PORT, &host, &port, err)) {
+        return err_wrap(err, "listen on " STR_FMT, STR_ARG(listen));
+    }
+    char name[URI_HOST_MAX + 1], service[8];
+    snprintf(name, sizeof name, STR_FMT, STR_ARG(host));
+    snprintf(service, sizeof service, "%u", port);
+    uv_getaddrinfo_t request;
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    if (!uv_ok(uv_getaddrinfo(loop, &request, NULL, name, service, &hints), "resolve", listen,
+               err)) {
+        return false;
+    }
+    memcpy(out, request.addrinfo->ai_addr, request.addrinfo->ai_addrlen);
+    uv_freeaddrinfo(request.addrinfo);
+    return true;
+}
+
+static void on_connection(uv_stream_t *listener, int status)
+{
+    struct server *server = listener->data;
+    if (status < 0) {
+        log_warn("accept: %s", uv_strerror(status));
+        return;
+    }
+    connection_open(server);
+}
+
+static bool start_listening(struct server *server, struct err *err)
+{
+    struct str listen = server->options.listen;
+    struct sockaddr_storage address;
+    return resolve(server->loop, listen, &address, err) &&
+           uv_ok(uv_tcp_bind(&server->listener, (struct sockaddr *)&address, 0), "listen on",
+                 listen, err) &&
+           uv_ok(uv_listen((uv_stream_t *)&server->listener, LISTEN_BACKLOG, on_connection),
+                 "listen on", listen, err);
+}
+
+/* ---- Life ---- */
+
+static struct server *server_new(const struct server_options *options)
+{
+    struct server *server = mem_new(struct server);
+    server->options = *options;
+    set_defaults(&server->options);
+    server->loop = options->loop;
+    server->head = BUF_INIT(ANSWER_HEAD_MAX);
+    server->read_buffer = mem_alloc(READ_BUFFER);
+    list_init(&server->connections);
+    list_init(&server->ready);
+    list_init(&server->exchanges);
+    list_init(&server->spare);
+    uv_tcp_init(server->loop, &server->listener);
+    server->listener.data = server;
+    uv_idle_init(server->loop, &server->ready_idle);
+    server->ready_idle.data = server;
+    timeouts_init(server);
+    return server;
+}
+
+static bool start_tls(struct server *server, struct err *err)
+{
+    const struct server_options *options = &server->options;
+    if (options->tls_cert == NULL && options->tls_key == NULL) {
+        return true;
+    }
+    if (options->tls_cert == NULL || options->tls_key == NULL) {
+        return err_set(err, ERR_INVALID, "TLS needs both a certificate and a key");
+    }
+    server->plain_buffer = mem_alloc(READ_BUFFER);
+    return tls_context_open(options->tls_cert, options->tls_key, &server->tls, err);
+}
+
+bool server_start(const struct server_options *options, struct server **out, struct err *err)
+{
+    raise_file_limit();
+    struct server *server = server_new(options);
+    if (!start_tls(server, err) || !start_listening(server, err)) {
+        server_stop(server);
+        uv_run(server->loop, UV_RUN_NOWAIT); /* lets the handles finish closing */
+        server_free(server);
+        return false;
+    }
+    *out = server;
+    return true;
+}
+
+void server_quiet(struct server *server)
+{
+    server->quiet = true;
+    if (!uv_is_closing((uv_handle_t *)&server->listener)) {
+        uv_close((uv_handle_t *)&server->listener, NULL);
+    }
+}
+
+void server_stop(struct server *server)
+{
+    if (server->stopping) {
+        return;
+    }
+    server_quiet(server);
+    server->stopping = true;
+    struct link *first;
+    while ((first = list_first(&server->connections)) != NULL) {
+        connection_close(HOLDER(first, struct connection, link));
+    }
+    uv_close((uv_handle_t *)&server->timer, NULL);
+    uv_close((uv_handle_t *)&server->ready_idle, NULL);
+}
+
+static void free_requests(struct list *list)
+{
+    struct link *first;
+    while ((first = list_first(list)) != NULL) {
+        struct request *request = HOLDER(first, struct request, link);
+        list_remove(first);
+        http_parser_fini(&request->parser);
+        buf_fini(&request->held);
+        arena_fini(&request->exchange.arena);
+        mem_free(request);
+    }
+}
+
+void server_free(struct server *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    free_requests(&server->exchanges);
+    free_requests(&server->spare);
+    timeouts_fini(server);
+    tls_context_close(server->tls);
+    buf_fini(&server->head);
+    mem_free(server->read_buffer);
+    mem_free(server->plain_buffer);
+    mem_free(server);
+}
+
+int server_port(const struct server *server)
+{
+    struct sockaddr_storage address;
+    int len = sizeof address;
+    if (uv_tcp_getsockname(&server->listener, (struct sockaddr *)&address, &len) != 0) {
+        return 0;
+    }
+    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+                                               : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+size_t server_connections(const struct server *server)
+{
+    return server->connections_count;
+}
