@@ -1,0 +1,226 @@
+/* net/token.c: makes, checks and forgets tokens. See token.h.
+ *
+ * How the file is read and replaced is token_file.c's.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/token.h"
+
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/token_file.h"
+#include "wire/base64.h"
+
+#define TOKEN_PREFIX "errand_"
+#define SECRET_BYTES 32
+#define ID_BYTES     6
+
+static const char *const role_names[ROLES] = {
+    [ROLE_NONE] = "none", [ROLE_READ] = "read",   [ROLE_PRODUCE] = "produce",
+    [ROLE_WORK] = "work", [ROLE_ADMIN] = "admin",
+};
+
+const char *role_name(enum role role)
+{
+    return role_names[role];
+}
+
+bool role_parse(struct str name, enum role *out)
+{
+    for (enum role role = ROLE_READ; role < ROLES; role++) {
+        if (str_is(name, role_names[role])) {
+            *out = role;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Making and forgetting ---- */
+
+static void hash_of(struct str text, unsigned char out[static TOKEN_HASH])
+{
+    SHA256((const unsigned char *)text.ptr, text.len, out);
+}
+
+/* "errand_" and 32 random bytes in base64url, without padding. */
+static void make_text(struct rand *rand, char out[static TOKEN_TEXT])
+{
+    unsigned char secret[SECRET_BYTES];
+    rand_bytes(rand, secret, sizeof secret);
+    SCOPED(buf_fini) struct buf text = BUF_INIT(2 * TOKEN_TEXT);
+    buf_c(&text, TOKEN_PREFIX);
+    base64_write(&text, (struct str){(char *)secret, sizeof secret});
+    for (size_t i = 0; i < TOKEN_TEXT - 1; i++) {
+        char c = text.ptr[i];
+        out[i] = c == '+' ? '-' : c == '/' ? '_' : c;
+    }
+    out[TOKEN_TEXT - 1] = '\0';
+    OPENSSL_cleanse(secret, sizeof secret);
+    OPENSSL_cleanse(text.ptr, text.len);
+}
+
+static void make_id(struct rand *rand, char out[static TOKEN_ID_TEXT])
+{
+    unsigned char bytes[ID_BYTES];
+    rand_bytes(rand, bytes, sizeof bytes);
+    for (size_t i = 0; i < ID_BYTES; i++) {
+        snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+    }
+}
+
+static bool user_ok(struct str user, struct err *err)
+{
+    if (user.len > TOKEN_USER_MAX) {
+        return err_field(err, "user", "user must have at most %d bytes", TOKEN_USER_MAX);
+    }
+    if (str_has_control(user) || !str_is_utf8(user)) {
+        return err_field(err, "user", "user must be UTF-8 without control characters");
+    }
+    return true;
+}
+
+bool token_create(const char *folder, enum role role, struct str user, int64_t wall_ms,
+                  struct rand *rand, char out_text[static TOKEN_TEXT], struct err *err)
+{
+    SCOPED(token_lock_fini) int lock = -1;
+    SCOPED(token_file_fini) struct token_file file = TOKEN_FILE_INIT;
+    if (!user_ok(user, err) || !token_lock(folder, &lock, err) ||
+        !token_file_read(folder, &file, err)) {
+        return false;
+    }
+    if (file.count >= TOKENS_MAX) {
+        return err_set(err, ERR_BUSY, "there are %d tokens already", TOKENS_MAX);
+    }
+    char text[TOKEN_TEXT];
+    struct token token = {.role = role, .created_ms = wall_ms};
+    make_text(rand, text);
+    make_id(rand, token.id);
+    hash_of(str_of(text), token.hash);
+    if (user.len > 0) {
+        memcpy(token.user, user.ptr, user.len);
+    }
+    token_file_add(&file, &token);
+    if (!token_file_write(folder, &file, err)) {
+        return false;
+    }
+    memcpy(out_text, text, TOKEN_TEXT);
+    return true;
+}
+
+bool token_list(const char *folder, struct arena *arena, struct token **out, size_t *out_count,
+                struct err *err)
+{
+    SCOPED(token_file_fini) struct token_file file = TOKEN_FILE_INIT;
+    if (!token_file_read(folder, &file, err)) {
+        return false;
+    }
+    *out = arena_array(arena, struct token, file.count);
+    for (size_t i = 0; i < file.count; i++) {
+        (*out)[i] = file.tokens[i];
+    }
+    *out_count = file.count;
+    return true;
+}
+
+bool token_revoke(const char *folder, struct str id, struct err *err)
+{
+    SCOPED(token_lock_fini) int lock = -1;
+    SCOPED(token_file_fini) struct token_file file = TOKEN_FILE_INIT;
+    if (!token_lock(folder, &lock, err) || !token_file_read(folder, &file, err)) {
+        return false;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < file.count; i++) {
+        if (!str_is(id, file.tokens[i].id)) {
+            file.tokens[kept++] = file.tokens[i];
+        }
+    }
+    if (kept == file.count) {
+        return err_set(err, ERR_NOT_FOUND, "there is no token " STR_FMT, STR_ARG(id));
+    }
+    file.count = kept;
+    return token_file_write(folder, &file, err);
+}
+
+/* ---- The book ---- */
+
+struct token_book {
+    char *folder;
+    struct token_file file;
+    int64_t looked_ms; /* when the file was looked at last */
+};
+
+bool token_book_open(const char *folder, struct token_book **out, struct err *err)
+{
+    struct token_book *book = mem_new(struct token_book);
+    book->folder = mem_text(folder, strlen(folder));
+    book->looked_ms = -1;
+    if (!token_file_read(folder, &book->file, err)) {
+        token_book_close(book);
+        return false;
+    }
+    *out = book;
+    return true;
+}
+
+void token_book_close(struct token_book *book)
+{
+    if (book != NULL) {
+        token_file_fini(&book->file);
+        mem_free(book->folder);
+        mem_free(book);
+    }
+}
+
+/* Reads the file again if it is another one now. A broken one changes nothing but the log. */
+static void refresh(struct token_book *book, int64_t now_ms)
+{
+    if (book->looked_ms == now_ms) {
+        return;
+    }
+    book->looked_ms = now_ms;
+    struct token_stamp stamp = token_file_stamp(book->folder);
+    if (token_stamp_eq(stamp, book->file.stamp)) {
+        return;
+    }
+    struct token_file fresh = TOKEN_FILE_INIT;
+    struct err err = ERR_INIT;
+    if (token_file_read(book->folder, &fresh, &err)) {
+        token_file_fini(&book->file);
+        book->file = fresh;
+    } else {
+        log_error("tokens stay as they were: %s", err.text);
+        token_file_fini(&fresh);
+        book->file.stamp = stamp; /* said once, not at every request */
+    }
+}
+
+size_t token_book_count(struct token_book *book, int64_t now_ms)
+{
+    refresh(book, now_ms);
+    return book->file.count;
+}
+
+bool token_check(struct token_book *book, int64_t now_ms, struct str bearer, struct token_who *out)
+{
+    unsigned char hash[TOKEN_HASH];
+    const struct token *found = NULL;
+    refresh(book, now_ms);
+    hash_of(bearer, hash);
+    for (size_t i = 0; i < book->file.count; i++) { /* all of them, whichever it is */
+        const struct token *token = &book->file.tokens[i];
+        found = CRYPTO_memcmp(hash, token->hash, TOKEN_HASH) == 0 ? token : found;
+    }
+    if (found == NULL) {
+        return false;
+    }
+    out->role = found->role;
+    memcpy(out->id, found->id, sizeof out->id);
+    memcpy(out->user, found->user, sizeof out->user);
+    return true;
+}

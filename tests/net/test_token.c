@@ -1,0 +1,167 @@
+/* tests/net/test_token.c: claims about tokens and the file they live in.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "net/token.h"
+#include "test.h"
+
+#define NOW_MS INT64_C(1800000000000)
+
+struct bench {
+    char folder[32];
+    char path[48];
+    struct rand rand;
+};
+
+static void bench_open(struct bench *bench)
+{
+    strcpy(bench->folder, "/tmp/errand-token-XXXXXX");
+    CHECK(mkdtemp(bench->folder) != NULL);
+    snprintf(bench->path, sizeof bench->path, "%s/tokens", bench->folder);
+    rand_init(&bench->rand);
+}
+
+static void bench_close(struct bench *bench)
+{
+    char lock[64];
+    snprintf(lock, sizeof lock, "%s.lock", bench->path);
+    unlink(bench->path);
+    unlink(lock);
+    CHECK_EQ(rmdir(bench->folder), 0); /* nothing else was left behind */
+}
+
+static void create(struct bench *bench, enum role role, const char *user, char *text)
+{
+    struct err err = ERR_INIT;
+    CHECK_OK(token_create(bench->folder, role, str_of(user), NOW_MS, &bench->rand, text, &err));
+}
+
+static void write_file(struct bench *bench, const char *text)
+{
+    int fd = open(bench->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    CHECK_EQ(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+#define BENCH(name)                                                                                \
+    SCOPED(bench_close) struct bench name;                                                         \
+    bench_open(&name)
+
+TEST(a_token_is_a_prefix_and_43_letters_of_base64url)
+{
+    BENCH(bench);
+    char one[TOKEN_TEXT], two[TOKEN_TEXT];
+    create(&bench, ROLE_READ, NULL, one);
+    create(&bench, ROLE_READ, NULL, two);
+    CHECK(strncmp(one, "errand_", 7) == 0);
+    CHECK_EQ(strlen(one), 50);
+    CHECK_EQ(strspn(one, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"), 50);
+    CHECK(strcmp(one, two) != 0);
+}
+
+TEST(a_token_is_found_in_the_book_with_its_role_and_user)
+{
+    BENCH(bench);
+    char reader[TOKEN_TEXT], worker[TOKEN_TEXT];
+    create(&bench, ROLE_READ, NULL, reader);
+    create(&bench, ROLE_WORK, "ada", worker);
+    struct token_book *book;
+    struct token_who who;
+    struct err err = ERR_INIT;
+    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK_EQ(token_book_count(book, 1), 2);
+    CHECK(token_check(book, 1, str_of(worker), &who));
+    CHECK_EQ(who.role, ROLE_WORK);
+    CHECK_STR(str_of(who.user), "ada");
+    CHECK(token_check(book, 1, str_of(reader), &who));
+    CHECK_EQ(who.role, ROLE_READ);
+    CHECK_STR(str_of(who.user), "");
+    worker[20] ^= 1;
+    CHECK(!token_check(book, 1, str_of(worker), &who));
+    CHECK(!token_check(book, 1, STR(""), &who));
+    token_book_close(book);
+}
+
+TEST(the_file_is_the_owners_alone_and_holds_no_token)
+{
+    BENCH(bench);
+    char text[TOKEN_TEXT], content[512] = "";
+    umask(0);
+    create(&bench, ROLE_ADMIN, NULL, text);
+    struct stat st;
+    CHECK_EQ(stat(bench.path, &st), 0);
+    CHECK_EQ(st.st_mode & 0777, 0600);
+    int fd = open(bench.path, O_RDONLY);
+    CHECK(read(fd, content, sizeof content - 1) > 0);
+    close(fd);
+    CHECK(strstr(content, text) == NULL);
+    CHECK(strstr(content, text + 7) == NULL);
+    CHECK(strstr(content, "\tadmin\t\t2027-01-15T08:00:00.000Z\n") != NULL);
+}
+
+TEST(a_book_notices_tokens_made_and_revoked_beside_it)
+{
+    BENCH(bench);
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    char text[TOKEN_TEXT];
+    struct token_book *book;
+    struct token_who who;
+    struct token *tokens;
+    size_t count;
+    struct err err = ERR_INIT;
+    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK_EQ(token_book_count(book, 1), 0);
+    create(&bench, ROLE_PRODUCE, NULL, text);
+    CHECK_EQ(token_book_count(book, 1), 0); /* looked at once per tick */
+    CHECK_EQ(token_book_count(book, 2), 1);
+    CHECK(token_check(book, 2, str_of(text), &who));
+
+    CHECK_OK(token_list(bench.folder, &arena, &tokens, &count, &err));
+    CHECK_EQ(count, 1);
+    CHECK_STR(str_of(tokens[0].id), who.id);
+    CHECK_EQ(tokens[0].created_ms, NOW_MS);
+    CHECK_OK(token_revoke(bench.folder, str_of(tokens[0].id), &err));
+    CHECK(!token_check(book, 3, str_of(text), &who));
+    CHECK_EQ(token_book_count(book, 3), 0);
+    token_book_close(book);
+}
+
+TEST(revoking_an_unknown_token_says_so)
+{
+    BENCH(bench);
+    char text[TOKEN_TEXT];
+    struct err err = ERR_INIT;
+    create(&bench, ROLE_READ, NULL, text);
+    CHECK(!token_revoke(bench.folder, STR("0badc0de"), &err));
+    CHECK_EQ(err.kind, ERR_NOT_FOUND);
+}
+
+TEST(a_user_that_would_break_the_file_is_refused)
+{
+    BENCH(bench);
+    char text[TOKEN_TEXT];
+    struct err err = ERR_INIT;
+    CHECK(!token_create(bench.folder, ROLE_READ, STR("a\tb"), NOW_MS, &bench.rand, text, &err));
+    CHECK_STR(str_of(err.field), "user");
+}
+
+TEST(a_broken_file_stops_the_start_and_changes_nothing_later)
+{
+    BENCH(bench);
+    char text[TOKEN_TEXT];
+    struct token_book *book;
+    struct token_who who;
+    struct err err = ERR_INIT;
+    create(&bench, ROLE_READ, NULL, text);
+    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    write_file(&bench, "this is no token\n");
+    CHECK(token_check(book, 2, str_of(text), &who));
+    token_book_close(book);
+    CHECK(!token_book_open(bench.folder, &book, &err));
+    CHECK_STR(str_of(err.text), "line 1 of the file tokens is not a token");
+}
