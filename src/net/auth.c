@@ -1,0 +1,179 @@
+/* net/auth.c: who may do what, and from where. See auth.h.
+ *
+ * A page on a foreign site can make a browser send requests to a server on the same machine, by its
+ * address (then Origin is foreign) or by a name of its own that it lets point here (then Host is
+ * foreign). Hence both are checked, token or not.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/auth.h"
+
+#include <arpa/inet.h>
+
+#include "wire/uri.h"
+
+/* Rows: roles. Columns: what a route asks for. */
+static const bool allowed[ROLES][ACCESSES] = {
+    [ROLE_NONE] = {[OPEN] = true},
+    [ROLE_READ] = {[OPEN] = true, [MAY_READ] = true, [MAY_READ_TASKS] = true},
+    [ROLE_PRODUCE] =
+        {[OPEN] = true, [MAY_READ] = true, [MAY_READ_TASKS] = true, [MAY_PRODUCE] = true},
+    [ROLE_WORK] = {[OPEN] = true, [MAY_READ_TASKS] = true, [MAY_WORK] = true},
+    [ROLE_ADMIN] = {[OPEN] = true,
+                    [MAY_READ] = true,
+                    [MAY_READ_TASKS] = true,
+                    [MAY_PRODUCE] = true,
+                    [MAY_WORK] = true,
+                    [MAY_ADMIN] = true},
+};
+
+bool auth_role_allows(enum role role, enum access access)
+{
+    return allowed[role][access];
+}
+
+/* ---- Names ---- */
+
+struct address {
+    int family; /* 0: a name */
+    unsigned char bytes[16];
+};
+
+static struct address address_of(struct str host)
+{
+    struct address address = {0};
+    char text[INET6_ADDRSTRLEN];
+    if (host.len >= sizeof text) {
+        return address;
+    }
+    memcpy(text, host.ptr, host.len);
+    text[host.len] = '\0';
+    if (inet_pton(AF_INET, text, address.bytes) == 1) {
+        address.family = AF_INET;
+    } else if (inet_pton(AF_INET6, text, address.bytes) == 1) {
+        address.family = AF_INET6;
+    }
+    return address;
+}
+
+static bool address_is_any(const struct address *address)
+{
+    static const unsigned char zeros[16];
+    return address->family != 0 && memcmp(address->bytes, zeros, sizeof zeros) == 0;
+}
+
+static bool host_is_local(struct str host, const struct address *address)
+{
+    static const unsigned char loopback6[16] = {[15] = 1};
+    return str_eq_nocase(host, STR("localhost")) ||
+           (address->family == AF_INET && address->bytes[0] == 127) ||
+           (address->family == AF_INET6 && memcmp(address->bytes, loopback6, 16) == 0);
+}
+
+/* Listening on every address, any address is ours; a name is not, for it could be made to point
+ * here by anybody. */
+static bool host_is_listened_on(const struct auth *auth, struct str host,
+                                const struct address *address)
+{
+    struct str listen;
+    uint16_t port;
+    if (!uri_parse_address(auth->listen, 0, &listen, &port, NULL)) {
+        return false;
+    }
+    struct address listens = address_of(listen);
+    return str_eq_nocase(host, listen) || (address->family != 0 && address_is_any(&listens));
+}
+
+static bool host_is_configured(const struct auth *auth, struct str host)
+{
+    for (size_t i = 0; i < auth->hosts_count; i++) {
+        if (str_eq_nocase(host, auth->hosts[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool auth_host_ours(const struct auth *auth, struct str host)
+{
+    struct str name;
+    uint16_t port;
+    if (!uri_parse_address(host, 0, &name, &port, NULL)) {
+        return false;
+    }
+    struct address address = address_of(name);
+    return host_is_local(name, &address) || host_is_listened_on(auth, name, &address) ||
+           host_is_configured(auth, name);
+}
+
+bool auth_origin_ours(const struct auth *auth, struct str origin)
+{
+    struct str rest = str_starts(origin, STR("http://"))    ? str_from(origin, 7)
+                      : str_starts(origin, STR("https://")) ? str_from(origin, 8)
+                                                            : STR_NONE;
+    return !str_absent(rest) && auth_host_ours(auth, rest);
+}
+
+/* ---- Tokens ---- */
+
+static struct str bearer_in_query(struct str query, struct arena *arena)
+{
+    struct str key, value;
+    while (uri_pair(&query, arena, &key, &value, NULL)) {
+        if (str_is(key, "access_token")) {
+            return value;
+        }
+    }
+    return STR_NONE;
+}
+
+static struct str bearer_of(const struct http_request *request, bool is_stream, struct arena *arena)
+{
+    struct str header = http_header(&request->headers, "authorization");
+    struct str scheme = str_cut(&header, ' ');
+    if (!str_absent(header) && str_eq_nocase(scheme, STR("Bearer"))) {
+        return str_trim(header);
+    }
+    return is_stream ? bearer_in_query(request->query, arena) : STR_NONE;
+}
+
+static bool comes_from_us(const struct auth *auth, const struct http_request *request,
+                          struct err *err)
+{
+    struct str origin = http_header(&request->headers, "origin");
+    if (!str_absent(request->host) && !auth_host_ours(auth, request->host)) {
+        return err_set(err, ERR_FORBIDDEN, "this server is not known by that Host");
+    }
+    if (!str_absent(origin) && !auth_origin_ours(auth, origin)) {
+        return err_set(err, ERR_FORBIDDEN, "pages of that Origin may not use this server");
+    }
+    return true;
+}
+
+bool auth_check(const struct auth *auth, const struct http_request *request, enum access access,
+                bool is_stream, int64_t now_ms, struct arena *arena, struct token_who *who,
+                struct err *err)
+{
+    *who = (struct token_who){.role = ROLE_ADMIN};
+    if (!comes_from_us(auth, request, err)) {
+        return false;
+    }
+    bool needed =
+        auth->required || (auth->book != NULL && token_book_count(auth->book, now_ms) > 0);
+    if (!needed) {
+        return true;
+    }
+    who->role = ROLE_NONE;
+    if (access == OPEN) {
+        return true;
+    }
+    struct str bearer = bearer_of(request, is_stream, arena);
+    if (str_absent(bearer)) {
+        return err_set(err, ERR_DENIED, "a bearer token is needed");
+    }
+    if (auth->book == NULL || !token_check(auth->book, now_ms, bearer, who)) {
+        return err_set(err, ERR_DENIED, "this token is not known");
+    }
+    return auth_role_allows(who->role, access) ||
+           err_set(err, ERR_FORBIDDEN, "a token of the role %s may not do this",
+                   role_name(who->role));
+}
