@@ -6,13 +6,9 @@
  * Thread: engine. Keeps: G3.
  *
  * SPDX-License-Identifier: MIT */
+#include "broker/memory/document.h"
 #include "base/mem.h"
-#include "broker/memory/memory.h"
-
-static struct group *group_of(const struct link *link)
-{
-    return HOLDER(link, struct group, link);
-}
+#include "broker/memory/lane.h"
 
 /* Its first task or its document's state has changed: puts the group where it now belongs. */
 static void group_changed(struct memory *m, struct group *group)

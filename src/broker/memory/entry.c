@@ -3,7 +3,8 @@
  * Thread: engine.
  *
  * SPDX-License-Identifier: MIT */
-#include "broker/memory/memory.h"
+#include "broker/memory/document.h"
+#include "broker/memory/lane.h"
 
 struct entry *entry_find(const struct memory *m, struct task_id id)
 {

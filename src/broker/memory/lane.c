@@ -6,8 +6,11 @@
  * Thread: engine.
  *
  * SPDX-License-Identifier: MIT */
+#include "broker/memory/lane.h"
 #include "base/mem.h"
-#include "broker/memory/memory.h"
+
+/* Empty pairs that are kept, with their names, because traffic tends to come back. */
+#define IDLE_PAIRS_MAX ((size_t)10000)
 
 /* ---- Names ---- */
 

@@ -5,12 +5,8 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "broker/memory/memory.h"
-
-static struct group *group_of(const struct link *link)
-{
-    return HOLDER(link, struct group, link);
-}
+#include "broker/memory/document.h"
+#include "broker/memory/lane.h"
 
 /* For qsort: the order in which tasks start. */
 static int by_start(const void *left, const void *right)

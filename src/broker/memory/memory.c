@@ -6,7 +6,8 @@
  * Thread: engine.
  *
  * SPDX-License-Identifier: MIT */
-#include "broker/memory/memory.h"
+#include "broker/memory/document.h"
+#include "broker/memory/lane.h"
 
 #include "base/mem.h"
 

@@ -22,9 +22,6 @@
 
 #define LEVELS ((size_t)TASK_CRITICAL) /* priorities; level 0 is TASK_LOW */
 
-/* Empty pairs that are kept, with their names, because traffic tends to come back. */
-#define IDLE_PAIRS_MAX ((size_t)10000)
-
 /* In which heaps a lane is ranked. */
 enum lane_rank { RANK_QUEUE, RANK_TYPE, RANK_ALL, LANE_RANKS };
 
@@ -100,87 +97,17 @@ static inline struct memory *memory_of(struct broker *broker)
     return HOLDER(broker, struct memory, broker);
 }
 
-/* ---- lane.c: pairs, their names and lanes ---- */
+/* ---- The verbs of broker.h: entry.c, take.c, look.c ---- */
 
-struct name *name_find(const struct map *names, struct str text);                /* or NULL */
-struct pair *pair_find(struct memory *m, struct name *queue, struct name *type); /* or NULL */
-struct pair *pair_get(struct memory *m, struct str queue, struct str type);
-void pair_joined(struct memory *m, struct pair *pair); /* a task more */
-void pair_left(struct memory *m, struct pair *pair);   /* a task less */
-void pairs_free(struct memory *m);                     /* all of them */
-
-static inline struct str name_text(const struct name *name)
-{
-    return (struct str){name->text, name->len};
-}
-
-static inline struct lane *lane_of(const struct heap_node *node, enum lane_rank rank)
-{
-    return HOLDER(node - rank, struct lane, rank);
-}
-
-void lane_add(struct memory *m, struct lane *lane, struct spot *spot);
-void lane_remove(struct memory *m, struct lane *lane, struct spot *spot);
-bool lane_rank_all(const struct heap_node *a, const struct heap_node *b); /* for memory.lanes */
-
-/* How good a task a pair can offer now; `level` 0: none, else 1 + the lane's level. */
-struct offer {
-    size_t level;
-    struct key key;
-};
-struct offer pair_best(const struct pair *pair);
-/* Calls ready if the pair's best is better than it was. */
-void pair_tell(struct memory *m, const struct pair *pair, struct offer before);
-
-/* ---- document.c: documents and the groups of tasks that share one ---- */
-
-struct document *document_find(const struct memory *m, struct str text); /* or NULL */
-struct document *document_get(struct memory *m, struct str text);
-void document_put(struct memory *m, struct document *document); /* frees it if nobody needs it */
-void document_hold(struct memory *m, struct document *document, struct task_id holder);
-void document_let_go(struct memory *m, struct document *document);
-void documents_free(struct memory *m);
-
-static inline bool document_held(const struct document *document)
-{
-    return link_in_list(&document->held);
-}
-
-static inline struct str document_text(const struct document *document)
-{
-    return (struct str){document->text, document->len};
-}
-
-void group_join(struct memory *m, struct document *document, struct entry *entry);
-void group_leave(struct memory *m, struct entry *entry); /* frees group and document if empty */
-
-/* ---- entry.c: ready tasks come and go ---- */
-
-struct entry *entry_find(const struct memory *m, struct task_id id); /* or NULL */
-void entry_drop(struct memory *m, struct entry *entry);
 void memory_offer(struct broker *broker, const struct hint *hint);
 void memory_withdraw(struct broker *broker, struct task_id id);
 void memory_give_back(struct broker *broker, const struct hint *hint);
 void memory_hold(struct broker *broker, struct str document, struct task_id holder);
 void memory_let_go(struct broker *broker, struct str document, struct task_id holder);
 
-static inline struct entry *entry_of(const struct spot *spot)
-{
-    return HOLDER(spot, struct entry, spot);
-}
-
-static inline struct task_id entry_id(const struct entry *entry)
-{
-    return (struct task_id){entry->spot.key.hi, entry->lo};
-}
-
-/* ---- take.c: claims ---- */
-
 size_t memory_take(struct broker *broker, const struct want *want, size_t max, struct hint *out,
                    struct arena *arena);
 bool memory_has(struct broker *broker, const struct want *want);
-
-/* ---- look.c: questions that change nothing ---- */
 
 void memory_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
                      struct broker_document *out);

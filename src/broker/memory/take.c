@@ -9,7 +9,8 @@
  * Thread: engine. Keeps: G3, G4.
  *
  * SPDX-License-Identifier: MIT */
-#include "broker/memory/memory.h"
+#include "broker/memory/document.h"
+#include "broker/memory/lane.h"
 
 struct source {
     struct heap_node node;
