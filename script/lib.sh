@@ -51,17 +51,19 @@ configure() {
         return 0
     fi
     rm -rf "${root:?}/$1"
-    meson setup "$root/$1" "$root" --native-file "$root/meson/$2.ini" >"$root/.setup.log" 2>&1 || {
-        cat "$root/.setup.log" >&2
+    setup=$(meson setup "$root/$1" "$root" --native-file "$root/meson/$2.ini" 2>&1) || {
+        echo "$setup" >&2
         return 1
     }
-    rm -f "$root/.setup.log"
     cp "$root/meson/$2.ini" "$root/$1/.native.ini"
 }
 
-# build DIR [TARGET…]: quiet when there is nothing to do or to say.
+# build DIR [TARGET…]: says nothing unless it fails.
 build() {
     dir=$1
     shift
-    ninja --quiet -C "$root/$dir" "$@" >&2
+    if ! ninja -C "$root/$dir" "$@" >"$root/$dir/.build.log" 2>&1; then
+        grep -v '^\[[0-9]*/[0-9]*\] ' "$root/$dir/.build.log" >&2
+        return 1
+    fi
 }
