@@ -57,10 +57,18 @@ size_t http_consume(struct http_parser *parser)
     return used;
 }
 
+/* The letters a method or a header name may be made of. */
+static const bool token_chars[256] = {
+    ['0' ... '9'] = true, ['A' ... 'Z'] = true,  ['a' ... 'z'] = true,
+    ['!'] = true,         ['#' ... '\''] = true, /* # $ % & ' */
+    ['*'] = true,         ['+'] = true,          ['-'] = true,
+    ['.'] = true,         ['^' ... '`'] = true, /* ^ _ ` */
+    ['|'] = true,         ['~'] = true,
+};
+
 static bool is_token_char(char c)
 {
-    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c) != NULL);
+    return token_chars[(unsigned char)c];
 }
 
 bool http_is_token(struct str text)

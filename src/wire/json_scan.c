@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: MIT */
 #include "wire/json_scan.h"
 
+#include <endian.h>
+
 #include "wire/json.h"
 
 #define ONES  0x0101010101010101u
@@ -23,30 +25,36 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Sets the high bit of each byte that is zero; a byte above a zero one may be set falsely, which
- * is harmless where only "none at all" is asked. */
+/* Sets the high bit of each byte that is zero. A byte above a zero one may be set falsely, so only
+ * the lowest is to be believed. */
 static uint64_t zero_bytes(uint64_t word)
 {
     return (word - ONES) & ~word & HIGHS;
 }
 
-static bool all_plain(uint64_t word)
+/* Likewise for each byte that is not plain: control, '"', '\\', not ASCII. */
+static uint64_t special_bytes(uint64_t word)
 {
-    uint64_t control = (word - 0x20 * ONES) & ~word; /* high bit where the byte is below 0x20 */
-    return ((control | word) & HIGHS) == 0 && zero_bytes(word ^ ('"' * ONES)) == 0 &&
-           zero_bytes(word ^ ('\\' * ONES)) == 0;
+    uint64_t control = (word - 0x20 * ONES) & ~word & HIGHS;
+    return (word & HIGHS) | control | zero_bytes(word ^ ('"' * ONES)) |
+           zero_bytes(word ^ ('\\' * ONES));
+}
+
+static bool is_plain(char c)
+{
+    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
 }
 
 const char *json_scan_plain(const char *p, const char *end)
 {
     for (uint64_t word; end - p >= 8; p += 8) {
         memcpy(&word, p, 8);
-        if (!all_plain(word)) {
-            break;
+        uint64_t special = special_bytes(le64toh(word)); /* the lowest byte is the first */
+        if (special != 0) {
+            return p + __builtin_ctzll(special) / 8;
         }
     }
-    while (p < end && (unsigned char)*p >= 0x20 && (unsigned char)*p < 0x80 && *p != '"' &&
-           *p != '\\') {
+    while (p < end && is_plain(*p)) {
         p++;
     }
     return p;
