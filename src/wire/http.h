@@ -1,10 +1,10 @@
 /* wire/http.h: HTTP/1.1 messages, read strictly and step by step.
  *
- * Two readers work on a growing input: one for requests (the server) and one for responses (our own
- * client). After each call the caller drops `consumed` bytes from the front of its input, and calls
- * again when the step says so or when more bytes came. No byte is looked at twice, so a body may
- * come in any number of pieces. Whatever two servers could understand differently is refused: both
- * length headers, a bare CR or LF, a blank before the colon, folded lines, and so on.
+ * Two readers work on a growing input: this one for requests (the server), http_response.h for our
+ * own client. After each call the caller drops `consumed` bytes from the front of its input, and
+ * calls again when the step says so or when more bytes came. No byte is looked at twice, so a body
+ * may come in any number of pieces. Whatever two servers could understand differently is refused:
+ * both length headers, a bare CR or LF, a blank before the colon, folded lines, and so on.
  *
  * Lifetimes: the head (method, path, headers) is copied into the arena. A body with a length points
  * into `input` and ends when the caller touches it; a chunked one is in the arena.
@@ -55,8 +55,6 @@ struct str http_header(const struct http_headers *headers, const char *name);
 /* Whether a comma-separated list in any header of that name has `token`, in any case. */
 bool http_has_token(const struct http_headers *headers, const char *name, const char *token);
 
-/* --- Requests. */
-
 struct http_request {
     enum http_method method;
     struct str method_text;
@@ -77,6 +75,7 @@ struct http_span {
     uint16_t name_at, name_len, value_at, value_len;
 };
 
+/* A reader of either kind. Callers look at `status`; the rest is its own. */
 struct http_parser {
     int state;
     int status;                  /* at HTTP_BAD: 400, 413, 414, 417, 431, 501 or 505 */
@@ -101,27 +100,6 @@ void http_parser_fini(struct http_parser *parser);
  * same one and the same arena for the whole of a request. */
 enum http_step http_parse(struct http_parser *parser, struct str input, struct arena *arena,
                           struct http_request *request, size_t *consumed, struct err *err);
-
-/* --- Responses. 1xx answers are passed over. */
-
-struct http_response {
-    int status, minor;
-    struct str reason;
-    struct http_headers headers;
-    bool keep_alive;
-    bool until_close; /* the body has no length: it ends with the connection */
-};
-
-/* `head_only`: the request was a HEAD. Ends with http_parser_fini(). */
-void http_reader_init(struct http_parser *parser, bool head_only, size_t body_max);
-
-/* Reads on. At HTTP_GOT_PIECE, *piece is a part of the body, decoded; it points into `input`. */
-enum http_step http_read(struct http_parser *parser, struct str input, struct arena *arena,
-                         struct http_response *response, struct str *piece, size_t *consumed,
-                         struct err *err);
-
-/* The connection was closed by the other side: true if the response is complete by that. */
-MUST_CHECK bool http_read_eof(struct http_parser *parser, struct err *err);
 
 /* --- Writing heads. Control characters in a value are written as blanks: no header splits. */
 

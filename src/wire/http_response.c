@@ -1,10 +1,10 @@
-/* wire/http_response.c: reads responses, for our own client. See http.h.
- *
- * The body is handed out as it comes, so that an event stream can be followed.
+/* wire/http_response.c: reads responses, for our own client. See http_response.h.
  *
  * Thread: any; a parser belongs to its caller.
  *
  * SPDX-License-Identifier: MIT */
+#include "wire/http_response.h"
+
 #include "wire/http_parts.h"
 
 #define BAD_ANSWER 502 /* what a gateway would say; nobody is told */

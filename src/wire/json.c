@@ -405,6 +405,11 @@ bool json_take_null(struct json *json)
            took(json, json->at + 4, NULL, NULL);
 }
 
+bool json_ok(const struct json *json)
+{
+    return !json->failed;
+}
+
 bool json_end(struct json *json, struct err *err)
 {
     if (json->failed) {

@@ -49,7 +49,6 @@ struct json {
 };
 
 /* --- Reading. Texts that come out live as long as `text` or the arena, whichever ends first. */
-
 void json_start(struct json *json, struct str text, struct arena *arena);
 enum json_type json_peek(const struct json *json); /* the type of the value that is next */
 const char *json_type_name(enum json_type type);   /* "an object", "a number", … */
@@ -73,14 +72,9 @@ bool json_take_null(struct json *json); /* true, and taken, if null is next */
 /* Fails, naming the member whose value is next: "priority must be one of …". Returns false. */
 bool json_refuse(struct json *json, struct err *err, const char *format, ...) PRINTF_LIKE(3, 4);
 
-static inline bool json_ok(const struct json *json) /* nothing failed so far */
-{
-    return !json->failed;
-}
-
+bool json_ok(const struct json *json);                        /* nothing failed so far */
 MUST_CHECK bool json_end(struct json *json, struct err *err); /* nothing failed, nothing is left */
-
-bool json_valid(struct str text, struct err *err); /* one whole, well formed document */
+bool json_valid(struct str text, struct err *err);            /* one whole, well formed document */
 
 /* The raw value of a member of an object, STR_NONE if it is not there or `object` is none: a
  * glance at an answer, not a way to read requests. The first of two equal keys counts. */

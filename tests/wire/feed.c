@@ -4,7 +4,25 @@
 #include "wire/feed.h"
 
 #include "base/mem.h"
-#include "wire/http.h"
+#include "wire/http_response.h"
+
+size_t feed_all(void *arg)
+{
+    (void)arg;
+    return SIZE_MAX;
+}
+
+size_t feed_steps(void *arg)
+{
+    return *(size_t *)arg;
+}
+
+size_t feed_cut(void *arg)
+{
+    size_t first = *(size_t *)arg;
+    *(size_t *)arg = SIZE_MAX;
+    return first;
+}
 
 /* What was fed and not yet consumed. */
 struct window {

@@ -12,6 +12,10 @@
 /* How many bytes to add before the next call; called until all are fed. */
 typedef size_t feed_piece(void *arg);
 
+size_t feed_all(void *arg);   /* at once */
+size_t feed_steps(void *arg); /* as many as the size_t at arg says, each time */
+size_t feed_cut(void *arg);   /* that many at first, which sets it to SIZE_MAX, then the rest */
+
 /* Requests, pipelined ones too: "POST /a query=b host=h 1.1 keep expect {name=value} body=… done".
  * A refusal is noted as "bad 400 text" and ends the run. */
 void feed_requests(struct str text, size_t body_max, feed_piece *piece, void *arg,
