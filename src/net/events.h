@@ -33,8 +33,10 @@ struct events; /* the hub */
 /* `real_wall_ms`: numbers begin at real_wall_ms << 20, so they grow from one run to the next. */
 MUST_CHECK bool events_start(uv_loop_t *loop, int64_t real_wall_ms, struct events **out,
                              struct err *err);
-void events_stop(struct events *events); /* ends the streams; the loop then runs out of work */
-void events_free(struct events *events); /* after the loop has ended */
+/* Ends the streams, so it comes before server_stop(); the loop then runs out of work. Batches may
+ * still be given until the loop has ended. */
+void events_stop(struct events *events);
+void events_free(struct events *events); /* after the loop has ended; NULL is welcome */
 
 void events_give(struct events *events, struct event_batch *batch); /* takes the batch */
 
@@ -44,16 +46,11 @@ struct events_filter {
     struct task_id task;       /* none: all */
     unsigned kinds;            /* bits 1 << enum event_kind; 0: all */
     struct str type, document; /* absent: all */
-    struct str last_event_id;  /* resume behind it; absent or empty: from now on */
-    /* For the stream of one task, which begins with the task as it is and ends with it: */
-    struct str first; /* whole events to send before all others, copied; or absent */
-    bool until_ended; /* ends the stream after the event that says `task` is terminal or removed */
+    struct str last_event_id;  /* resume behind it; absent or empty: from now on, or from `after` */
+    uint64_t after;            /* an earlier events_last(): begin behind it; 0: from now on */
+    const struct event *first; /* sent before all others, without a number: how the task stands
+                                  now; NULL: nothing */
 };
-
-/* The id of the newest event, for `last_event_id`: take it, then look at a task, then subscribe
- * behind it, and nothing is missed. */
-#define EVENTS_ID_TEXT 24
-struct str events_position(const struct events *events, char out[static EVENTS_ID_TEXT]);
 
 /* Reads the query of GET /api/events: types, taskType, documentId, lastEventId (access_token is
  * passed over), and the Last-Event-ID header. The texts live in the exchange's arena. */
@@ -64,6 +61,10 @@ MUST_CHECK bool events_filter_parse(struct exchange *exchange, struct events_fil
  * False (ERR_UNAVAILABLE: too many) leaves the exchange to the caller. Uses exchange->user. */
 MUST_CHECK bool events_subscribe(struct events *events, struct exchange *exchange,
                                  const struct events_filter *filter, struct err *err);
+
+/* The number of the newest event. Whoever looks at a task first and subscribes later notes it
+ * before looking and passes it as `after`: nothing is missed in between. */
+uint64_t events_last(const struct events *events);
 
 size_t events_subscribers(const struct events *events);
 

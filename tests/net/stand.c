@@ -48,7 +48,9 @@ static void on_request(void *arg, struct exchange *exchange)
     struct stand *stand = arg;
     const struct http_request *request = &exchange->request;
     stand->handled++;
-    if (str_is(request->path, "/park")) {
+    if (stand->other != NULL) {
+        stand->other(stand, exchange);
+    } else if (str_is(request->path, "/park")) {
         keep(stand, exchange);
     } else if (str_is(request->path, "/stream")) {
         keep(stand, exchange);

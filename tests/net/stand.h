@@ -23,6 +23,8 @@ struct stand {
     struct server *server;
     struct exchange *kept;
     int handled, gone, drained;
+    void (*other)(struct stand *stand, struct exchange *exchange); /* instead of all that */
+    void *user;
 };
 
 void stand_open(struct stand *stand, const struct server_options *options);

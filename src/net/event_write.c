@@ -1,0 +1,88 @@
+/* net/event_write.c: an event as a browser's EventSource reads it. See backlog.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/backlog.h"
+#include "wire/json.h"
+
+static const char *const kind_names[EVENT_KINDS] = {
+    [EVENT_STATE] = "state", [EVENT_PROGRESS] = "progress", [EVENT_LOG] = "log",
+    [EVENT_QUEUE] = "queue", [EVENT_LEADER] = "leader",
+};
+
+const char *event_kind_name(enum event_kind kind)
+{
+    return kind_names[kind];
+}
+
+static void put_if_there(struct json_writer *w, const char *key, struct str text)
+{
+    if (!str_absent(text)) {
+        json_put_str(w, key, text);
+    }
+}
+
+static void put_task(struct json_writer *w, const struct event *event)
+{
+    char id[TASK_ID_TEXT];
+    json_put_str(w, "taskId", id_text(event->task, id));
+    json_put_str(w, "taskType", event->type);
+    put_if_there(w, "documentId", event->document);
+    json_put_str(w, "queue", event->queue);
+    json_put_c(w, "state", task_state_name(event->state));
+    json_put_i64(w, "attempt", event->attempt);
+}
+
+static void put_lines(struct json_writer *w, struct str text)
+{
+    json_put_array(w, "lines");
+    while (text.len > 0) {
+        json_add_str(w, str_cut(&text, '\n'));
+    }
+    json_close_array(w);
+}
+
+static void put_kind(struct json_writer *w, const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_STATE:
+        put_task(w, event);
+        if (event->removed) {
+            json_put_bool(w, "removed", true);
+        }
+        break;
+    case EVENT_PROGRESS:
+        put_task(w, event);
+        json_put_f64(w, "percent", event->percent);
+        put_if_there(w, "message", event->text);
+        break;
+    case EVENT_LOG:
+        put_task(w, event);
+        put_lines(w, event->text);
+        break;
+    case EVENT_QUEUE:
+        json_put_str(w, "queue", event->queue);
+        json_put_str(w, "change", event->text);
+        break;
+    default:
+        json_put_str(w, "nodeId", event->text);
+        break;
+    }
+}
+
+void event_write(struct buf *buf, uint64_t number, const struct event *event)
+{
+    if (number != 0) {
+        buf_c(buf, "id: ");
+        buf_u64(buf, number);
+        buf_char(buf, '\n');
+    }
+    buf_c(buf, "event: ");
+    buf_c(buf, event_kind_name(event->kind));
+    buf_c(buf, "\ndata: ");
+    struct json_writer w = JSON_WRITER(buf);
+    json_open_object(&w);
+    put_kind(&w, event);
+    json_put_time(&w, "at", event->at_ms);
+    json_close_object(&w);
+    buf_c(buf, "\n\n");
+}

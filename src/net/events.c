@@ -1,0 +1,382 @@
+/* net/events.c: tells whoever watches what happened. See events.h.
+ *
+ * Nothing is pushed: each subscriber has a place in the backlog and reads from there as far as its
+ * socket allows. Resuming, following live and catching up after a stall are the same walk.
+ *
+ * Thread: net loop; batches come in through a channel.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/events.h"
+
+#include "base/channel.h"
+#include "base/mem.h"
+#include "net/backlog.h"
+#include "net/pace.h"
+#include "wire/uri.h"
+
+#define SEND_PIECE  (32 * KIB) /* events are sent together up to this size */
+#define NUMBER_BITS 20         /* numbers of one millisecond: none is given twice after a restart */
+
+struct events {
+    uv_loop_t *loop;
+    struct channel given;
+    uv_async_t wake;
+    uv_timer_t ping, pace_timer;
+    struct backlog backlog;
+    struct pace pace;
+    struct list subscribers;
+    size_t subscribers_count;
+    struct map watches;
+    struct buf piece; /* what is sent to a subscriber next */
+    bool stopping;
+};
+
+struct subscriber { /* in its exchange's arena */
+    struct link link;
+    struct events *events;
+    struct exchange *exchange;
+    struct events_filter filter;
+    uint64_t next;   /* the number it reads next */
+    bool is_stalled; /* its socket is full; it goes on when that has drained */
+};
+
+/* ---- Subscribers ---- */
+
+static bool matches(const struct events_filter *filter, const struct event *event)
+{
+    return (filter->kinds == 0 || (filter->kinds & 1u << event->kind) != 0) &&
+           (id_none(filter->task) || id_eq(filter->task, event->task)) &&
+           (str_absent(filter->type) || str_eq(filter->type, event->type)) &&
+           (str_absent(filter->document) ||
+            (!str_absent(event->document) && str_eq(filter->document, event->document)));
+}
+
+static void leave(struct subscriber *subscriber)
+{
+    struct events *events = subscriber->events;
+    list_remove(&subscriber->link);
+    if (--events->subscribers_count == 0 && !events->stopping) {
+        uv_timer_stop(&events->ping);
+    }
+}
+
+static void end(struct subscriber *subscriber)
+{
+    leave(subscriber);
+    exchange_end(subscriber->exchange);
+}
+
+static void on_gone(struct exchange *exchange)
+{
+    leave(exchange->user);
+}
+
+/* Sends what has been collected; the subscriber's place is then behind `read`. */
+static bool send_piece(struct subscriber *subscriber, uint64_t read)
+{
+    struct buf *piece = &subscriber->events->piece;
+    subscriber->is_stalled = !stream_send(subscriber->exchange, buf_view(piece));
+    buf_clear(piece);
+    if (!subscriber->is_stalled) {
+        subscriber->next = read;
+    }
+    return !subscriber->is_stalled;
+}
+
+/* Reads on from the subscriber's place to the end, or until its socket is full. */
+static void read_on(struct subscriber *subscriber)
+{
+    struct backlog *backlog = &subscriber->events->backlog;
+    struct buf *piece = &subscriber->events->piece;
+    if (subscriber->next < backlog->first) { /* it fell off the end: let it come back and resume */
+        end(subscriber);
+        return;
+    }
+    for (uint64_t number = subscriber->next; number < backlog->next; number++) {
+        if (matches(&subscriber->filter, backlog_event(backlog, number))) {
+            buf_str(piece, backlog_text(backlog, number));
+        }
+        if (piece->len >= SEND_PIECE && !send_piece(subscriber, number + 1)) {
+            return;
+        }
+    }
+    send_piece(subscriber, backlog->next);
+}
+
+static void on_drained(struct exchange *exchange)
+{
+    struct subscriber *subscriber = exchange->user;
+    if (subscriber->is_stalled) {
+        read_on(subscriber);
+    }
+}
+
+static void all_read_on(struct events *events)
+{
+    LIST_EACH(&events->subscribers, link)
+    {
+        struct subscriber *subscriber = HOLDER(link, struct subscriber, link);
+        if (!subscriber->is_stalled || subscriber->next < events->backlog.first) {
+            read_on(subscriber);
+        }
+    }
+}
+
+/* Keeps proxies from closing a silent stream, and finds out who has silently left. */
+static void on_ping(uv_timer_t *timer)
+{
+    struct events *events = timer->data;
+    LIST_EACH(&events->subscribers, link)
+    {
+        struct subscriber *subscriber = HOLDER(link, struct subscriber, link);
+        if (stream_pending(subscriber->exchange) == 0) {
+            stream_send(subscriber->exchange, STR(": ping\n\n"));
+        }
+    }
+}
+
+/* Where the client's last event was. False: it is not known here, or no longer. */
+static bool find_place(const struct events *events, const struct events_filter *filter,
+                       uint64_t *next)
+{
+    const struct backlog *backlog = &events->backlog;
+    uint64_t last = 0;
+    *next = backlog->next;
+    if (filter->last_event_id.len > 0) {
+        if (!str_u64(filter->last_event_id, &last) || last + 1 < backlog->first ||
+            last >= backlog->next || last == 0) {
+            return false;
+        }
+    } else if (filter->after != 0) {
+        last = filter->after;
+    }
+    *next = last != 0 ? last + 1 : *next;
+    return *next >= backlog->first;
+}
+
+static void greet(struct subscriber *subscriber)
+{
+    struct events *events = subscriber->events;
+    struct buf *piece = &events->piece;
+    buf_c(piece, "retry: 3000\n\n");
+    if (!find_place(events, &subscriber->filter, &subscriber->next)) {
+        subscriber->next = events->backlog.next;
+        buf_c(piece, "event: reset\ndata: {}\n\n");
+    }
+    if (subscriber->filter.first != NULL) {
+        event_write(piece, 0, subscriber->filter.first);
+        subscriber->filter.first = NULL;
+    }
+    if (send_piece(subscriber, subscriber->next)) {
+        read_on(subscriber);
+    }
+}
+
+static struct subscriber *subscriber_new(struct events *events, struct exchange *exchange,
+                                         const struct events_filter *filter)
+{
+    struct subscriber *subscriber = arena_new(&exchange->arena, struct subscriber);
+    subscriber->events = events;
+    subscriber->exchange = exchange;
+    subscriber->filter = *filter;
+    subscriber->filter.type = arena_str(&exchange->arena, filter->type);
+    subscriber->filter.document = arena_str(&exchange->arena, filter->document);
+    exchange->user = subscriber;
+    exchange->gone = on_gone;
+    list_append(&events->subscribers, &subscriber->link);
+    if (events->subscribers_count++ == 0) {
+        uv_timer_start(&events->ping, on_ping, EVENTS_PING_MS, EVENTS_PING_MS);
+    }
+    return subscriber;
+}
+
+bool events_subscribe(struct events *events, struct exchange *exchange,
+                      const struct events_filter *filter, struct err *err)
+{
+    if (events->stopping || events->subscribers_count >= EVENTS_SUBSCRIBERS_MAX) {
+        return err_set(err, ERR_UNAVAILABLE, "too many event streams are open");
+    }
+    if (exchange->is_gone || exchange->request.method == HTTP_HEAD) {
+        exchange_answer(exchange, 200, "text/event-stream", STR(""), STR(""));
+        return true;
+    }
+    struct subscriber *subscriber = subscriber_new(events, exchange, filter);
+    exchange_stream(exchange);
+    stream_on_drain(exchange, on_drained);
+    greet(subscriber);
+    return true;
+}
+
+uint64_t events_last(const struct events *events)
+{
+    return events->backlog.next - 1;
+}
+
+size_t events_subscribers(const struct events *events)
+{
+    return events->subscribers_count;
+}
+
+/* ---- Waiting for one task ---- */
+
+void events_watch(struct events *events, struct events_watch *watch)
+{
+    map_add(&events->watches, &watch->node, id_hash(watch->task));
+    watch->active = true;
+}
+
+void events_unwatch(struct events *events, struct events_watch *watch)
+{
+    if (watch->active) {
+        map_remove(&events->watches, &watch->node);
+        watch->active = false;
+    }
+}
+
+static struct events_watch *find_watch(const struct events *events, struct task_id task)
+{
+    struct map_node *node = map_find(&events->watches, id_hash(task));
+    while (node != NULL && !id_eq(HOLDER(node, struct events_watch, node)->task, task)) {
+        node = map_again(node);
+    }
+    return node == NULL ? NULL : HOLDER(node, struct events_watch, node);
+}
+
+/* One at a time from the start: a callback may end other watches. */
+static void fire_watches(struct events *events, const struct event *event)
+{
+    struct events_watch *watch;
+    while ((watch = find_watch(events, event->task)) != NULL) {
+        events_unwatch(events, watch);
+        watch->fire(watch, event);
+    }
+}
+
+/* ---- What comes in ---- */
+
+static void publish(struct events *events, const struct event *event, int64_t now_ms)
+{
+    struct backlog_entry *entry = backlog_entry_new(event);
+    if (event->kind == EVENT_PROGRESS) {
+        entry = pace_progress(&events->pace, entry, now_ms);
+    }
+    if (event->kind == EVENT_STATE && (event->state != TASK_RUNNING || event->removed)) {
+        pace_forget(&events->pace, event->task);
+    }
+    if (entry != NULL) {
+        backlog_add(&events->backlog, entry);
+    }
+    if (event->kind == EVENT_STATE && (task_state_terminal(event->state) || event->removed)) {
+        fire_watches(events, event);
+    }
+}
+
+static void on_pace(uv_timer_t *timer);
+
+static void arm_pace(struct events *events)
+{
+    int64_t due_ms = pace_next_ms(&events->pace), now_ms = (int64_t)uv_now(events->loop);
+    if (due_ms != 0 && !uv_is_active((uv_handle_t *)&events->pace_timer) && !events->stopping) {
+        uv_timer_start(&events->pace_timer, on_pace, (uint64_t)MAX(due_ms - now_ms, 0), 0);
+    }
+}
+
+static void on_pace(uv_timer_t *timer)
+{
+    struct events *events = timer->data;
+    struct backlog_entry *entry;
+    while ((entry = pace_due(&events->pace, (int64_t)uv_now(events->loop))) != NULL) {
+        backlog_add(&events->backlog, entry);
+    }
+    all_read_on(events);
+    arm_pace(events);
+}
+
+static void on_given(uv_async_t *wake)
+{
+    struct events *events = wake->data;
+    int64_t now_ms = (int64_t)uv_now(events->loop);
+    struct list batches;
+    list_init(&batches);
+    channel_take(&events->given, &batches);
+    LIST_EACH(&batches, link)
+    {
+        struct event_batch *batch = HOLDER(link, struct event_batch, link);
+        for (size_t i = 0; i < batch->count; i++) {
+            publish(events, &batch->events[i], now_ms);
+        }
+        event_batch_free(batch);
+    }
+    all_read_on(events);
+    arm_pace(events);
+}
+
+static void wake_loop(void *arg)
+{
+    struct events *events = arg;
+    uv_async_send(&events->wake);
+}
+
+void events_give(struct events *events, struct event_batch *batch)
+{
+    channel_give(&events->given, &batch->link);
+}
+
+/* ---- Life ---- */
+
+bool events_start(uv_loop_t *loop, int64_t real_wall_ms, struct events **out, struct err *err)
+{
+    struct events *events = mem_new(struct events);
+    int status = uv_async_init(loop, &events->wake, on_given);
+    if (status != 0) {
+        mem_free(events);
+        return err_set(err, ERR_UNAVAILABLE, "start events: %s", uv_strerror(status));
+    }
+    events->loop = loop;
+    channel_init(&events->given, wake_loop, events);
+    uv_timer_init(loop, &events->ping);
+    uv_timer_init(loop, &events->pace_timer);
+    events->wake.data = events->ping.data = events->pace_timer.data = events;
+    backlog_init(&events->backlog, (uint64_t)real_wall_ms << NUMBER_BITS, EVENTS_BACKLOG_MAX,
+                 EVENTS_BACKLOG_BYTES);
+    pace_init(&events->pace, EVENTS_PROGRESS_MS, EVENTS_PROGRESS_MAX);
+    list_init(&events->subscribers);
+    events->piece = BUF_INIT(4 * MIB);
+    *out = events;
+    return true;
+}
+
+void events_stop(struct events *events)
+{
+    if (events->stopping) {
+        return;
+    }
+    events->stopping = true;
+    LIST_EACH(&events->subscribers, link)
+    {
+        end(HOLDER(link, struct subscriber, link));
+    }
+    uv_close((uv_handle_t *)&events->wake, NULL);
+    uv_close((uv_handle_t *)&events->ping, NULL);
+    uv_close((uv_handle_t *)&events->pace_timer, NULL);
+}
+
+void events_free(struct events *events)
+{
+    if (events == NULL) {
+        return;
+    }
+    struct list batches;
+    list_init(&batches);
+    channel_take(&events->given, &batches);
+    LIST_EACH(&batches, link)
+    {
+        event_batch_free(HOLDER(link, struct event_batch, link));
+    }
+    channel_fini(&events->given);
+    pace_fini(&events->pace);
+    backlog_fini(&events->backlog);
+    map_fini(&events->watches);
+    buf_fini(&events->piece);
+    mem_free(events);
+}
