@@ -115,18 +115,20 @@ static enum http_step read_length(struct http_parser *parser, struct str input, 
     return HTTP_GOT_PIECE;
 }
 
+/* Hands out what the limit allows before it refuses, however the bytes came. */
 static enum http_step read_until_close(struct http_parser *parser, struct str input,
                                        struct str *piece, struct err *err)
 {
+    size_t room = parser->body_max - (size_t)parser->body_len, len = MIN(input.len, room);
     if (input.len == 0) {
         return HTTP_NEED_MORE;
     }
-    parser->body_len += input.len;
-    if (parser->body_len > parser->body_max) {
+    if (room == 0) {
         return http_refuse(parser, err, 413, "the body is larger than %zu bytes", parser->body_max);
     }
-    *piece = input;
-    parser->at = input.len;
+    *piece = (struct str){input.ptr, len};
+    parser->body_len += len;
+    parser->at = len;
     return HTTP_GOT_PIECE;
 }
 

@@ -59,6 +59,16 @@ TEST(a_body_without_a_length_ends_with_the_connection)
                    "200 1.1 close until-close  {} body= done at close");
 }
 
+TEST(a_body_without_a_length_is_handed_out_up_to_the_limit)
+{
+#define FULL "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+    read_responses("HTTP/1.1 200 OK\r\n\r\n" FULL, false,
+                   "200 1.1 close until-close OK {} body=" FULL " done at close");
+    read_responses("HTTP/1.1 200 OK\r\n\r\n" FULL "and more", false,
+                   "200 1.1 close until-close OK {} body=" FULL
+                   "bad 413 the body is larger than 64 bytes");
+}
+
 TEST(an_answer_to_head_has_no_body)
 {
     read_responses("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n", true,
