@@ -40,14 +40,16 @@ uint64_t store_last_id(const struct store *store); /* the highest task_id.hi eve
 uint64_t store_epoch(const struct store *store);   /* grows by one with each writing open */
 
 /* Calls `each` for every task that is not terminal, in order of creation: how memory is rebuilt at
- * start. The task has everything but payload, metadata, tags and progress; its type and queue live
- * as long as the store, the rest until `each` returns. A million take well under a second. */
+ * start. The task has its id, type, queue, document, expires_ms, created_ms and where it stands;
+ * not its payload, metadata, tags, key, external id, relations and backoff: load it for those. Its
+ * type and queue live as long as the store, the rest until `each` returns. */
 typedef bool store_each_fn(void *arg, const struct task *task, struct err *err);
 MUST_CHECK bool store_scan_live(struct store *store, store_each_fn *each, void *arg,
                                 struct err *err);
 
 /* ---- Transactions ---- */
 
+/* After any call of a transaction has failed, only tx_close() makes sense. */
 MUST_CHECK bool store_begin(struct store *store, struct tx **out, struct err *err);
 
 /* On disk, or not at all: ERR_UNAVAILABLE (disk full, database away: nothing happened, try later)
@@ -70,16 +72,19 @@ MUST_CHECK bool tx_load(struct tx *tx, struct task_load *loads, size_t n, struct
 MUST_CHECK bool tx_find_keys(struct tx *tx, const struct str *keys, size_t n, struct task_id *out,
                              struct err *err);
 
-/* Adds new tasks in any state. Ids and keys must be new (keys were looked up in this transaction; a
- * key that another node took meanwhile is ERR_CONFLICT and the caller begins again). */
+/* Adds new tasks in any state; one that is RUNNING takes its document. Ids and keys must be new
+ * (keys were looked up in this transaction; a key or document that another node took meanwhile is
+ * ERR_CONFLICT and the caller begins again). */
 MUST_CHECK bool tx_insert(struct tx *tx, const struct task *const *tasks, size_t n,
                           struct err *err);
 
-/* One compare-and-set each: applied only if the row still has was->state and was->attempt, and,
- * where the change starts an attempt on a document, nobody else holds that document. A change into
- * a terminal state moves the task to the history, a revival back. `ended`: the attempt was->attempt
- * ended with this change; the store keeps it for the detail view. Documents are leased to a task
- * from RUNNING until it leaves RUNNING. */
+/* One compare-and-set each, in the order given: applied only if the row still has was->state and
+ * was->attempt, and, where the change starts an attempt on a document, nobody else holds that
+ * document. A change into a terminal state moves the task to the history, a revival back. `ended`:
+ * the attempt was->attempt ended with this change; the store keeps it for the detail view.
+ * Documents are leased to a task from RUNNING until it leaves RUNNING. What an order says (id to
+ * created_ms) is never changed; the result, finished_ms and cancelled_ms are kept for terminal
+ * tasks only. */
 struct task_change {
     const struct task *was;
     const struct task *now;
@@ -134,9 +139,8 @@ struct task_filter {
     int64_t created_after_ms, created_before_ms; /* exclusive both; 0: any */
     uint64_t before;     /* task_id.hi: only older tasks (the page's cursor); 0: from the newest */
     uint64_t not_before; /* task_id.hi: only tasks at or after it; 0: any */
-    size_t limit;
-    size_t
-        omit_over; /* payloads and results above this many bytes are left out; 0: all are given */
+    size_t limit;        /* 0: none */
+    size_t omit_over;    /* lists leave out payloads and results above this many bytes; 0: none */
 };
 
 /* A task as a list shows it. */

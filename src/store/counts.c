@@ -1,0 +1,152 @@
+/* store/counts.c: see counts.h.
+ *
+ * Thread: any for counts_list(), else the engine's. Keeps: I7 (counters = rows).
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/counts.h"
+
+#include "base/mem.h"
+
+struct count_queue {
+    struct map_node node;
+    struct str name; /* owned, behind the struct */
+    size_t slot;
+    bool settings;
+    int64_t tasks[TASK_STATES];
+};
+
+void counts_init(struct counts *counts)
+{
+    *counts = (struct counts){.by_name = MAP_INIT};
+    pthread_mutex_init(&counts->lock, NULL);
+}
+
+void counts_fini(struct counts *counts)
+{
+    for (size_t i = 0; i < counts->count; i++) {
+        mem_free(counts->at[i]);
+    }
+    mem_free(counts->at);
+    map_fini(&counts->by_name);
+    pthread_mutex_destroy(&counts->lock);
+}
+
+static struct count_queue *add_queue(struct counts *counts, struct str name, uint64_t hash)
+{
+    struct count_queue *queue = mem_zero(sizeof *queue + name.len);
+    memcpy(queue + 1, name.ptr, name.len);
+    queue->name = (struct str){(char *)(queue + 1), name.len};
+    map_add(&counts->by_name, &queue->node, hash);
+
+    pthread_mutex_lock(&counts->lock);
+    if (counts->count == counts->room) {
+        counts->room = MAX(16, counts->room * 2);
+        counts->at = mem_array(counts->at, counts->room, sizeof(*counts->at));
+    }
+    queue->slot = counts->count;
+    counts->at[counts->count++] = queue;
+    pthread_mutex_unlock(&counts->lock);
+    return queue;
+}
+
+size_t counts_slot(struct counts *counts, struct str name)
+{
+    uint64_t hash = str_hash(name);
+    for (struct map_node *n = map_find(&counts->by_name, hash); n != NULL; n = map_again(n)) {
+        struct count_queue *queue = HOLDER(n, struct count_queue, node);
+        if (str_eq(queue->name, name)) {
+            return queue->slot;
+        }
+    }
+    return add_queue(counts, name, hash)->slot;
+}
+
+struct str counts_name(const struct counts *counts, size_t slot)
+{
+    return counts->at[slot]->name;
+}
+
+void count_change_fini(struct count_change *change)
+{
+    mem_free(change->at);
+    mem_free(change->touched);
+}
+
+static struct count_delta *touch(struct count_change *change, size_t slot)
+{
+    if (slot >= change->room) {
+        size_t room = MAX(16, slot * 2);
+        change->at = mem_array(change->at, room, sizeof *change->at);
+        memset(change->at + change->room, 0, (room - change->room) * sizeof *change->at);
+        change->room = room;
+    }
+    struct count_delta *delta = &change->at[slot];
+    if (!delta->touched) {
+        delta->touched = true;
+        if (change->touched_count == change->touched_room) {
+            change->touched_room = MAX(16, change->touched_room * 2);
+            change->touched =
+                mem_array(change->touched, change->touched_room, sizeof *change->touched);
+        }
+        change->touched[change->touched_count++] = slot;
+    }
+    return delta;
+}
+
+void count_change_add(struct count_change *change, size_t slot, enum task_state state, int64_t n)
+{
+    touch(change, slot)->tasks[state] += n;
+}
+
+void count_change_settings(struct count_change *change, size_t slot)
+{
+    touch(change, slot)->settings = true;
+}
+
+void count_change_clear(struct count_change *change)
+{
+    for (size_t i = 0; i < change->touched_count; i++) {
+        change->at[change->touched[i]] = (struct count_delta){0};
+    }
+    change->touched_count = 0;
+}
+
+void counts_apply(struct counts *counts, struct count_change *change)
+{
+    pthread_mutex_lock(&counts->lock);
+    for (size_t i = 0; i < change->touched_count; i++) {
+        const struct count_delta *delta = &change->at[change->touched[i]];
+        struct count_queue *queue = counts->at[change->touched[i]];
+        queue->settings |= delta->settings;
+        for (size_t state = 0; state < TASK_STATES; state++) {
+            queue->tasks[state] += delta->tasks[state];
+        }
+    }
+    pthread_mutex_unlock(&counts->lock);
+    count_change_clear(change);
+}
+
+static bool worth_listing(const struct count_queue *queue)
+{
+    bool any = queue->settings;
+    for (size_t state = 0; state < TASK_STATES && !any; state++) {
+        any = queue->tasks[state] != 0;
+    }
+    return any;
+}
+
+void counts_list(struct counts *counts, struct arena *arena, struct store_counts *out)
+{
+    *out = (struct store_counts){0};
+    pthread_mutex_lock(&counts->lock);
+    out->at = arena_array(arena, struct store_count, MAX(1, counts->count));
+    for (size_t i = 0; i < counts->count; i++) {
+        const struct count_queue *queue = counts->at[i];
+        if (worth_listing(queue)) {
+            struct store_count *count = &out->at[out->count++];
+            count->queue = arena_str(arena, queue->name);
+            memcpy(count->tasks, queue->tasks, sizeof count->tasks);
+        }
+    }
+    pthread_mutex_unlock(&counts->lock);
+}

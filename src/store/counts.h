@@ -1,0 +1,55 @@
+/* store/counts.h: how many tasks of each state each queue has, kept in memory and never counted.
+ *
+ * A transaction collects what it changes in a struct count_change; only a commit lets it into the
+ * counts, so that readers never see what may yet be rolled back.
+ *
+ * Thread: counts_list() from any; the rest from the engine's.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_STORE_COUNTS_H
+#define ERRAND_STORE_COUNTS_H
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "store/store.h"
+
+struct counts {
+    pthread_mutex_t lock;    /* guards `at` and `count` */
+    struct count_queue **at; /* by slot */
+    size_t count, room;
+    struct map by_name;
+};
+
+/* What a transaction changes in one queue. */
+struct count_delta {
+    int64_t tasks[TASK_STATES];
+    bool touched;
+    bool settings; /* the queue got settings */
+};
+struct count_change {
+    struct count_delta *at; /* by slot; those beyond `room` are unchanged */
+    size_t room;
+    size_t *touched; /* slots, each once */
+    size_t touched_count, touched_room;
+};
+
+void counts_init(struct counts *counts);
+void counts_fini(struct counts *counts);
+
+/* The slot of a queue, made if it is new. Slots are small numbers and stay. */
+size_t counts_slot(struct counts *counts, struct str queue);
+struct str counts_name(const struct counts *counts, size_t slot);
+
+void count_change_fini(struct count_change *change);
+void count_change_add(struct count_change *change, size_t slot, enum task_state state, int64_t n);
+void count_change_settings(struct count_change *change, size_t slot);
+void count_change_clear(struct count_change *change);
+
+/* It is committed: lets the change in, and clears it. */
+void counts_apply(struct counts *counts, struct count_change *change);
+
+/* Every queue that has tasks or settings. */
+void counts_list(struct counts *counts, struct arena *arena, struct store_counts *out);
+
+#endif

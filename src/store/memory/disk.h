@@ -1,0 +1,131 @@
+/* store/memory/disk.h: the records of the memory store and where they lie; seen from inside.
+ *
+ * A record is one task with everything that belongs to it, in an arena of its own, and is never
+ * changed once it lies on the disk: a transaction changes copies on a shelf of its own and a commit
+ * puts them in place of the old ones.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_STORE_MEMORY_DISK_H
+#define ERRAND_STORE_MEMORY_DISK_H
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "store/counts.h"
+#include "store/memory/memory.h"
+#include "store/ops.h"
+
+struct record {
+    struct arena arena;
+    struct task task;
+    bool gone;                     /* on a transaction's shelf: deleted */
+    struct task_attempt *attempts; /* earlier ones, and the logs of all */
+    size_t attempts_count;
+    struct map_node key_node, document_node; /* linked while .._linked */
+    bool key_linked, document_linked;
+};
+
+/* Records by id.hi, rising. */
+struct shelf {
+    struct record **at; /* owned, the records too */
+    size_t count, room;
+};
+
+/* What a transaction sees: its own shelf before the disk's. `over` may be NULL. */
+struct view {
+    const struct shelf *over, *base;
+};
+
+struct memory_disk {
+    pthread_mutex_t lock; /* guards `shelf` between a commit and the readers */
+    struct shelf shelf;
+    struct map keys, documents; /* records with a key; RUNNING ones with a document */
+    struct map names;           /* interned types and queues; only ever more */
+    struct store_queue *queues; /* owned, names interned */
+    size_t queues_count;
+    uint64_t epoch, last_id;
+    bool open;
+    enum memory_fault fault;
+};
+
+struct record *record_new(struct memory_disk *disk, const struct task *task);
+struct record *record_copy(const struct record *record);
+void record_free(struct record *record);
+void record_set(struct memory_disk *disk, struct record *record, const struct task *task);
+/* The attempt with that number, made if it is new. */
+struct task_attempt *record_attempt(struct record *record, int32_t number);
+void record_log(struct record *record, int32_t number, struct str lines);
+
+struct record *shelf_find(const struct shelf *shelf, uint64_t hi);
+struct record *shelf_put(struct shelf *shelf, struct record *record); /* returns what it replaced */
+struct record *shelf_take(struct shelf *shelf, uint64_t hi);
+void shelf_fini(struct shelf *shelf);
+
+struct record *view_find(const struct view *view, uint64_t hi);   /* NULL when unknown or gone */
+struct record *view_after(const struct view *view, uint64_t hi);  /* the next one above */
+struct record *view_before(const struct view *view, uint64_t hi); /* the next one below */
+
+struct str disk_name(struct memory_disk *disk, struct str text); /* interned */
+/* Puts a committed record in its place, or removes the one it stands for if it is gone. */
+void disk_place(struct memory_disk *disk, struct record *record);
+void disk_save_queue(struct memory_disk *disk, const struct store_queue *queue);
+
+/* Records that can be found by a text. */
+struct record *find_key(const struct map *keys, struct str key);
+struct record *find_document(const struct map *documents, struct str document);
+void link_record(struct map *keys, struct map *documents, struct record *record);
+void unlink_record(struct map *keys, struct map *documents, struct record *record);
+
+struct memory_tx {
+    struct tx tx;
+    struct memory_store *store;
+    bool open;
+    struct shelf shelf;         /* what it changed */
+    struct map keys, documents; /* of that */
+    struct count_change counts;
+    struct store_queue *queues; /* changed; names interned */
+    size_t queues_count;
+    uint64_t last_id;
+};
+
+struct memory_store {
+    struct store store;
+    struct memory_disk *disk;
+    bool owns_disk, crashed;
+    struct counts counts;
+    uint64_t commits;
+    struct memory_tx tx;
+};
+
+#define MEMORY_STORE(base) ((struct memory_store *)(base))
+#define MEMORY_TX(base)    ((struct memory_tx *)(base))
+
+static inline struct view tx_view(const struct memory_tx *tx)
+{
+    return (struct view){&tx->shelf, &tx->store->disk->shelf};
+}
+
+/* ---- tx.c ---- */
+bool memory_begin(struct store *store, struct tx **out, struct err *err);
+bool memory_commit(struct tx *tx, struct err *err);
+void memory_abandon(struct tx *tx);
+bool memory_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err);
+bool memory_find_keys(struct tx *tx, const struct str *keys, size_t n, struct task_id *out,
+                      struct err *err);
+bool memory_insert(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err);
+bool memory_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
+bool memory_remove(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
+bool memory_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
+bool memory_save_queue(struct tx *tx, const struct store_queue *queue, struct err *err);
+
+/* ---- list.c ---- */
+bool memory_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,
+                   struct task_id **ids, size_t *count, struct err *err);
+bool memory_reader_open(struct store *store, struct reader **out, struct err *err);
+void memory_reader_close(struct reader *reader);
+bool memory_list(struct reader *reader, const struct task_filter *filter, struct arena *arena,
+                 struct task_rows *out, struct err *err);
+bool memory_detail(struct reader *reader, struct task_id id, struct arena *arena, bool *found,
+                   struct task_detail *out, struct err *err);
+
+#endif

@@ -1,0 +1,227 @@
+/* store/memory/memory.c: opens the store that is only memory; see memory.h.
+ *
+ * It behaves as the SQL stores do, rollback and restart included, and forgets everything with its
+ * disk: for unit tests and the simulator.
+ *
+ * Thread: engine; counts any.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/memory/memory.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "store/memory/disk.h"
+
+static void close_store(struct store *base)
+{
+    struct memory_store *store = MEMORY_STORE(base);
+    if (store->tx.open) {
+        memory_abandon(&store->tx.tx);
+    }
+    count_change_fini(&store->tx.counts);
+    counts_fini(&store->counts);
+    store->disk->open = false;
+    if (store->owns_disk) {
+        memory_disk_free(store->disk);
+    }
+    mem_free(store);
+}
+
+static uint64_t last_id(const struct store *base)
+{
+    return ((const struct memory_store *)base)->disk->last_id;
+}
+
+static uint64_t epoch(const struct store *base)
+{
+    return ((const struct memory_store *)base)->disk->epoch;
+}
+
+/* Only what the SQL stores give too, so that nobody comes to lean on more. */
+static struct task live_part(const struct task *task)
+{
+    struct task part = *task;
+    part.payload = part.metadata = part.external_id = part.key = STR_NONE;
+    part.payload_raw = false;
+    part.tags_count = 0;
+    part.backoff = (struct task_backoff){0};
+    part.parent = part.team = part.schedule = TASK_ID_NONE;
+    return part;
+}
+
+static bool scan_live(struct store *base, store_each_fn *each, void *arg, struct err *err)
+{
+    struct memory_disk *disk = MEMORY_STORE(base)->disk;
+    for (size_t i = 0; i < disk->shelf.count; i++) {
+        struct task part = live_part(&disk->shelf.at[i]->task);
+        if (!task_state_terminal(part.state) && !each(arg, &part, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool tend(struct store *store, bool *more, struct err *err)
+{
+    (void)store;
+    (void)err;
+    *more = false;
+    return true;
+}
+
+static bool scan_queues(struct store *base, store_queue_fn *each, void *arg, struct err *err)
+{
+    struct memory_disk *disk = MEMORY_STORE(base)->disk;
+    for (size_t i = 0; i < disk->queues_count; i++) {
+        if (!each(arg, &disk->queues[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool list_counts(struct store *base, struct arena *arena, struct store_counts *out,
+                        struct err *err)
+{
+    (void)err;
+    counts_list(&MEMORY_STORE(base)->counts, arena, out);
+    return true;
+}
+
+static void health(const struct store *base, struct store_health *out)
+{
+    *out = (struct store_health){.commits = ((const struct memory_store *)base)->commits};
+}
+
+static void find_fault(const struct memory_disk *disk, const struct task *task,
+                       store_finding_fn *each, void *arg)
+{
+    bool leased = task->state == TASK_RUNNING && task->attempt > 0;
+    if (task->max_retries != TASK_RETRIES_UNLIMITED && task->retries > task->max_retries) {
+        each(arg, "I3", "a task used more retries than it has");
+    }
+    if (leased != (task->lease_until_ms > 0)) {
+        each(arg, "I4", "RUNNING and holding a lease must be one thing");
+    }
+    if (task->state == TASK_RUNNING && !str_absent(task->document)) {
+        const struct record *holder = find_document(&disk->documents, task->document);
+        if (holder == NULL || !id_eq(holder->task.id, task->id)) {
+            each(arg, "I2", "a task runs without holding its document");
+        }
+    }
+}
+
+/* Counts again what the counters say. */
+static void check_counts(struct memory_store *store, store_finding_fn *each, void *arg)
+{
+    struct count_change rows = {0};
+    struct counts *counts = &store->counts;
+    struct store_counts kept;
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    const struct shelf *shelf = &store->disk->shelf;
+    for (size_t i = 0; i < shelf->count; i++) {
+        const struct task *task = &shelf->at[i]->task;
+        count_change_add(&rows, counts_slot(counts, task->queue), task->state, 1);
+    }
+    counts_list(counts, &arena, &kept);
+    for (size_t i = 0; i < kept.count; i++) {
+        size_t slot = counts_slot(counts, kept.at[i].queue);
+        for (int state = 0; state < TASK_STATES; state++) {
+            int64_t n = slot < rows.room ? rows.at[slot].tasks[state] : 0;
+            if (n != kept.at[i].tasks[state]) {
+                each(arg, "I7", "the counters of a queue are not what its rows add up to");
+            }
+        }
+    }
+    count_change_fini(&rows);
+}
+
+static bool check(struct store *base, store_finding_fn *each, void *arg, struct err *err)
+{
+    struct memory_store *store = MEMORY_STORE(base);
+    (void)err;
+    for (size_t i = 0; i < store->disk->shelf.count; i++) {
+        find_fault(store->disk, &store->disk->shelf.at[i]->task, each, arg);
+    }
+    check_counts(store, each, arg);
+    return true;
+}
+
+static const struct store_ops ops = {
+    .close = close_store,
+    .last_id = last_id,
+    .epoch = epoch,
+    .scan_live = scan_live,
+    .begin = memory_begin,
+    .commit = memory_commit,
+    .abandon = memory_abandon,
+    .load = memory_load,
+    .find_keys = memory_find_keys,
+    .insert = memory_insert,
+    .save = memory_save,
+    .remove = memory_remove,
+    .sweep = memory_sweep,
+    .select = memory_select,
+    .tend = tend,
+    .scan_queues = scan_queues,
+    .save_queue = memory_save_queue,
+    .reader_open = memory_reader_open,
+    .reader_close = memory_reader_close,
+    .list = memory_list,
+    .detail = memory_detail,
+    .counts = list_counts,
+    .check = check,
+    .health = health,
+};
+
+static void count_again(struct memory_store *store)
+{
+    const struct memory_disk *disk = store->disk;
+    struct count_change *change = &store->tx.counts;
+    for (size_t i = 0; i < disk->shelf.count; i++) {
+        const struct task *task = &disk->shelf.at[i]->task;
+        count_change_add(change, counts_slot(&store->counts, task->queue), task->state, 1);
+    }
+    for (size_t i = 0; i < disk->queues_count; i++) {
+        count_change_settings(change, counts_slot(&store->counts, disk->queues[i].name));
+    }
+    counts_apply(&store->counts, change);
+}
+
+bool memory_disk_open(struct memory_disk *disk, struct store **out, struct err *err)
+{
+    if (disk->open) {
+        return err_set(err, ERR_UNAVAILABLE, "another store is using this disk");
+    }
+    struct memory_store *store = mem_new(struct memory_store);
+    store->store.ops = &ops;
+    store->disk = disk;
+    disk->open = true;
+    disk->epoch++;
+    counts_init(&store->counts);
+    count_again(store);
+    *out = &store->store;
+    return true;
+}
+
+struct memory_disk *memory_store_disk(struct store *store)
+{
+    return MEMORY_STORE(store)->disk;
+}
+
+bool memory_store_open(struct str rest, const struct store_options *options, struct store **out,
+                       struct err *err)
+{
+    (void)options;
+    if (rest.len != 0) {
+        return err_field(err, "store", "memory: takes nothing behind it");
+    }
+    struct memory_disk *disk = memory_disk_new();
+    if (!memory_disk_open(disk, out, err)) {
+        memory_disk_free(disk);
+        return false;
+    }
+    MEMORY_STORE(*out)->owns_disk = true;
+    return true;
+}

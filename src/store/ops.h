@@ -1,0 +1,65 @@
+/* store/ops.h: what stands behind store.h: one table of functions for each kind of store.
+ *
+ * A kind embeds struct store, tx and reader at the beginning of its own. The functions mean what
+ * store.h says of their namesakes; store.c picks the table by the url and calls through it.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_STORE_OPS_H
+#define ERRAND_STORE_OPS_H
+
+#include "store/store.h"
+
+struct store_ops {
+    void (*close)(struct store *store);
+    uint64_t (*last_id)(const struct store *store);
+    uint64_t (*epoch)(const struct store *store);
+    bool (*scan_live)(struct store *store, store_each_fn *each, void *arg, struct err *err);
+
+    bool (*begin)(struct store *store, struct tx **out, struct err *err);
+    bool (*commit)(struct tx *tx, struct err *err); /* the tx is over, however it ends */
+    void (*abandon)(struct tx *tx);
+    bool (*load)(struct tx *tx, struct task_load *loads, size_t n, struct err *err);
+    bool (*find_keys)(struct tx *tx, const struct str *keys, size_t n, struct task_id *out,
+                      struct err *err);
+    bool (*insert)(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err);
+    bool (*save)(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
+    bool (*remove)(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
+    bool (*sweep)(struct tx *tx, struct store_sweep *sweep, struct err *err);
+    bool (*select)(struct tx *tx, const struct task_filter *filter, struct arena *arena,
+                   struct task_id **ids, size_t *count, struct err *err);
+    bool (*tend)(struct store *store, bool *more, struct err *err);
+
+    bool (*scan_queues)(struct store *store, store_queue_fn *each, void *arg, struct err *err);
+    bool (*save_queue)(struct tx *tx, const struct store_queue *queue, struct err *err);
+
+    bool (*reader_open)(struct store *store, struct reader **out, struct err *err);
+    void (*reader_close)(struct reader *reader);
+    bool (*list)(struct reader *reader, const struct task_filter *filter, struct arena *arena,
+                 struct task_rows *out, struct err *err);
+    bool (*detail)(struct reader *reader, struct task_id id, struct arena *arena, bool *found,
+                   struct task_detail *out, struct err *err);
+    bool (*counts)(struct store *store, struct arena *arena, struct store_counts *out,
+                   struct err *err);
+    bool (*check)(struct store *store, store_finding_fn *each, void *arg, struct err *err);
+    void (*health)(const struct store *store, struct store_health *out);
+};
+
+struct store {
+    const struct store_ops *ops;
+};
+
+struct tx {
+    const struct store_ops *ops;
+};
+
+struct reader {
+    const struct store_ops *ops;
+};
+
+/* `rest` is the url behind its scheme. */
+bool sqlite_store_open(struct str rest, const struct store_options *options, struct store **out,
+                       struct err *err);
+bool memory_store_open(struct str rest, const struct store_options *options, struct store **out,
+                       struct err *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* store/shared.h: what every kind of store does the same way.
+ *
+ * Pure: plain structs in, plain structs out.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_STORE_SHARED_H
+#define ERRAND_STORE_SHARED_H
+
+#include "store/store.h"
+
+#define STATES_LIVE ((1u << TASK_COMPLETED) - 1)
+#define STATES_ALL  ((1u << TASK_STATES) - 1)
+
+/* Does a list or a bulk command with this filter want the task? `before` and the rest of the page
+ * are not looked at. */
+bool filter_wants(const struct task_filter *filter, const struct task *task);
+
+/* A copy whose texts live in `arena`. */
+void task_keep(struct task *out, const struct task *task, struct arena *arena);
+
+/* Takes out what `omit_over` leaves out of lists; 0: nothing. */
+void row_omit(struct task_row *row, size_t omit_over);
+
+/* The end of a log that is kept: whole lines, at most TASK_LOG_MAX bytes. */
+struct str log_window(struct str log);
+
+/* The attempt that the task's own fields tell about: the running one, or the last. */
+struct task_attempt task_last_attempt(const struct task *task);
+
+/* Does the task itself tell about its last attempt? Else that is on record with the earlier ones.
+ */
+static inline bool task_tells_attempt(const struct task *task)
+{
+    return task->attempt > 0 && (task->state == TASK_RUNNING || (task_state_terminal(task->state) &&
+                                                                 task->outcome != OUTCOME_NONE));
+}
+
+void ids_reverse(struct task_id *ids, size_t n);
+
+/* Does this change start, or end, the time in which the task holds its document? */
+static inline bool change_takes_document(const struct task_change *change)
+{
+    return !str_absent(change->now->document) && change->now->state == TASK_RUNNING &&
+           change->was->state != TASK_RUNNING;
+}
+
+static inline bool change_frees_document(const struct task_change *change)
+{
+    return !str_absent(change->was->document) && change->was->state == TASK_RUNNING &&
+           change->now->state != TASK_RUNNING;
+}
+
+/* Must the attempt was->attempt be written down apart from its task? It is when the task goes on:
+ * the last attempt of a finished task is told by the task itself. */
+static inline bool change_keeps_attempt(const struct task_change *change)
+{
+    return !task_state_terminal(change->now->state) &&
+           (change->ended || (task_state_terminal(change->was->state) && change->was->attempt > 0 &&
+                              change->was->outcome != OUTCOME_NONE));
+}
+
+/* That attempt: from `now` if it ended with this change, else from the finished task as it was. */
+struct task_attempt change_attempt(const struct task_change *change);
+
+/* The attempt that a change's log lines belong to. */
+static inline int32_t change_log_number(const struct task_change *change)
+{
+    return change->was->state == TASK_RUNNING ? change->was->attempt : change->now->attempt;
+}
+
+#endif

@@ -1,0 +1,164 @@
+/* store/store.c: the door of the store: picks the kind by its url and hands every call through.
+ *
+ * Decides nothing else. See ops.h for what a kind must offer.
+ *
+ * Thread: as store.h says of each call.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/store.h"
+
+#include "store/ops.h"
+
+struct store_kind {
+    struct str scheme;
+    bool (*open)(struct str rest, const struct store_options *options, struct store **out,
+                 struct err *err);
+};
+
+bool store_open(const struct store_options *options, struct store **out, struct err *err)
+{
+    static const struct store_kind kinds[] = {
+        {{"memory:", 7}, memory_store_open},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        if (str_starts(options->url, kinds[i].scheme)) {
+            struct str rest = str_from(options->url, kinds[i].scheme.len);
+            return kinds[i].open(rest, options, out, err) || err_wrap(err, "open the store");
+        }
+    }
+    return err_field(err, "store", "must begin with memory:");
+}
+
+void store_close(struct store *store)
+{
+    if (store != NULL) {
+        store->ops->close(store);
+    }
+}
+
+uint64_t store_last_id(const struct store *store)
+{
+    return store->ops->last_id(store);
+}
+
+uint64_t store_epoch(const struct store *store)
+{
+    return store->ops->epoch(store);
+}
+
+bool store_scan_live(struct store *store, store_each_fn *each, void *arg, struct err *err)
+{
+    return store->ops->scan_live(store, each, arg, err);
+}
+
+bool store_begin(struct store *store, struct tx **out, struct err *err)
+{
+    return store->ops->begin(store, out, err);
+}
+
+bool tx_commit(struct tx **tx, struct err *err)
+{
+    struct tx *ending = *tx;
+    *tx = NULL;
+    return ending->ops->commit(ending, err);
+}
+
+void tx_close(struct tx **tx)
+{
+    if (*tx != NULL) {
+        (*tx)->ops->abandon(*tx);
+        *tx = NULL;
+    }
+}
+
+bool tx_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err)
+{
+    return tx->ops->load(tx, loads, n, err);
+}
+
+bool tx_find_keys(struct tx *tx, const struct str *keys, size_t n, struct task_id *out,
+                  struct err *err)
+{
+    return tx->ops->find_keys(tx, keys, n, out, err);
+}
+
+bool tx_insert(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err)
+{
+    return tx->ops->insert(tx, tasks, n, err);
+}
+
+bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err)
+{
+    return tx->ops->save(tx, changes, n, err);
+}
+
+bool tx_delete(struct tx *tx, const struct task_id *ids, size_t n, struct err *err)
+{
+    return tx->ops->remove(tx, ids, n, err);
+}
+
+bool tx_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err)
+{
+    return tx->ops->sweep(tx, sweep, err);
+}
+
+bool tx_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,
+               struct task_id **ids, size_t *count, struct err *err)
+{
+    return tx->ops->select(tx, filter, arena, ids, count, err);
+}
+
+bool store_tend(struct store *store, bool *more, struct err *err)
+{
+    return store->ops->tend(store, more, err);
+}
+
+bool store_scan_queues(struct store *store, store_queue_fn *each, void *arg, struct err *err)
+{
+    return store->ops->scan_queues(store, each, arg, err);
+}
+
+bool tx_save_queue(struct tx *tx, const struct store_queue *queue, struct err *err)
+{
+    return tx->ops->save_queue(tx, queue, err);
+}
+
+bool reader_open(struct store *store, struct reader **out, struct err *err)
+{
+    return store->ops->reader_open(store, out, err);
+}
+
+void reader_close(struct reader *reader)
+{
+    if (reader != NULL) {
+        reader->ops->reader_close(reader);
+    }
+}
+
+bool reader_list(struct reader *reader, const struct task_filter *filter, struct arena *arena,
+                 struct task_rows *out, struct err *err)
+{
+    return reader->ops->list(reader, filter, arena, out, err);
+}
+
+bool reader_detail(struct reader *reader, struct task_id id, struct arena *arena, bool *found,
+                   struct task_detail *out, struct err *err)
+{
+    return reader->ops->detail(reader, id, arena, found, out, err);
+}
+
+bool store_counts(struct store *store, struct arena *arena, struct store_counts *out,
+                  struct err *err)
+{
+    return store->ops->counts(store, arena, out, err);
+}
+
+bool store_check(struct store *store, store_finding_fn *each, void *arg, struct err *err)
+{
+    return store->ops->check(store, each, arg, err);
+}
+
+void store_health(const struct store *store, struct store_health *out)
+{
+    store->ops->health(store, out);
+}
