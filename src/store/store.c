@@ -18,6 +18,7 @@ struct store_kind {
 bool store_open(const struct store_options *options, struct store **out, struct err *err)
 {
     static const struct store_kind kinds[] = {
+        {{"sqlite:", 7}, sqlite_store_open},
         {{"memory:", 7}, memory_store_open},
     };
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
@@ -26,7 +27,7 @@ bool store_open(const struct store_options *options, struct store **out, struct 
             return kinds[i].open(rest, options, out, err) || err_wrap(err, "open the store");
         }
     }
-    return err_field(err, "store", "must begin with memory:");
+    return err_field(err, "store", "must begin with sqlite: or memory:");
 }
 
 void store_close(struct store *store)

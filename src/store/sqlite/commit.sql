@@ -1,0 +1,2 @@
+-- store/sqlite/commit.sql: on disk when it returns.
+COMMIT;

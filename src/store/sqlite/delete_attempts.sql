@@ -1,0 +1,2 @@
+-- store/sqlite/delete_attempts.sql: they go with their task.
+DELETE FROM attempt WHERE k = :k;

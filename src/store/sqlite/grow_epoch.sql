@@ -1,0 +1,2 @@
+-- store/sqlite/grow_epoch.sql: tokens of different openings never meet.
+UPDATE meta SET epoch = epoch + 1;

@@ -1,0 +1,136 @@
+/* store/sqlite/insert.c: new tasks.
+ *
+ * A task with nothing special is two rows, its order and where it stands; an idempotency key and a
+ * document that it holds from the start are one more each.
+ *
+ * Thread: engine. Keeps: G3 (doc_lease), I7 (counts).
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/shared.h"
+#include "store/sqlite/row.h"
+#include "store/sqlite/sqlite.h"
+
+void count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n)
+{
+    count_change_add(&tx->counts, counts_slot(&tx->store->counts, queue), state, n);
+}
+
+static bool insert_body(struct sqlite_tx *tx, const struct task *task, int64_t type_id,
+                        int64_t queue_id, struct err *err)
+{
+    struct db *db = &tx->store->db;
+    sqlite3_stmt *s = db_use(db, SQL_INSERT_BODY);
+    bind_int(s, 1, (int64_t)task->id.hi);
+    int at = bind_body(s, 2, task, type_id, queue_id, &tx->scratch);
+    bind_bytes(s, at, task->payload);
+    return db_run(db, SQL_INSERT_BODY, err);
+}
+
+bool insert_live(struct sqlite_tx *tx, const struct task *task, struct err *err)
+{
+    struct db *db = &tx->store->db;
+    sqlite3_stmt *s = db_use(db, SQL_INSERT_TASK);
+    int64_t type_id = 0, queue_id = 0;
+    if (!name_intern(db, task->type, &type_id, err) ||
+        !name_intern(db, task->queue, &queue_id, err)) {
+        return false;
+    }
+    bind_int(s, 1, (int64_t)task->id.hi);
+    bind_int(s, 2, (int64_t)task->id.lo);
+    bind_int(s, 3, type_id);
+    bind_int(s, 4, queue_id);
+    bind_text(s, 5, task->document);
+    bind_int(s, 6, task->expires_ms);
+    bind_int(s, 7, task->created_ms);
+    bind_standing(s, 8, task);
+    return db_run(db, SQL_INSERT_TASK, err);
+}
+
+bool insert_done(struct sqlite_tx *tx, const struct task *task, struct err *err)
+{
+    struct db *db = &tx->store->db;
+    sqlite3_stmt *s = db_use(db, SQL_INSERT_DONE);
+    bind_int(s, 1, (int64_t)task->id.hi);
+    int at = bind_standing(s, 2, task);
+    bind_int(s, at++, task->finished_ms);
+    bind_int(s, at++, task->cancelled_ms);
+    bind_bytes(s, at, task->result);
+    return db_run(db, SQL_INSERT_DONE, err);
+}
+
+static bool take_key(struct sqlite_tx *tx, const struct task *task, struct err *err)
+{
+    struct db *db = &tx->store->db;
+    sqlite3_stmt *s = db_use(db, SQL_INSERT_KEY);
+    bool changed = false;
+    bind_text(s, 1, task->key);
+    bind_int(s, 2, (int64_t)task->id.hi);
+    if (!db_change(db, SQL_INSERT_KEY, &changed, err)) {
+        return false;
+    }
+    return changed || err_set(err, ERR_CONFLICT, "the idempotency key is taken");
+}
+
+bool lease_document(struct sqlite_tx *tx, const struct task *task, bool *taken, struct err *err)
+{
+    struct db *db = &tx->store->db;
+    sqlite3_stmt *s = db_use(db, SQL_LEASE_DOCUMENT);
+    bind_text(s, 1, task->document);
+    bind_int(s, 2, (int64_t)task->id.hi);
+    bind_int(s, 3, task->attempt);
+    return db_change(db, SQL_LEASE_DOCUMENT, taken, err);
+}
+
+static bool begin_running(struct sqlite_tx *tx, const struct task *task, struct err *err)
+{
+    bool taken = false;
+    if (!lease_document(tx, task, &taken, err)) {
+        return false;
+    }
+    return taken || err_set(err, ERR_CONFLICT, "the document is held by another task");
+}
+
+/* The rare extras of a new task. */
+static bool insert_extras(struct sqlite_tx *tx, const struct task *task, struct err *err)
+{
+    if (!str_absent(task->key) && !take_key(tx, task, err)) {
+        return false;
+    }
+    if (task->state == TASK_RUNNING && !str_absent(task->document) &&
+        !begin_running(tx, task, err)) {
+        return false;
+    }
+    uint64_t labels[LABELS_MAX];
+    tx->labels |= labels_of(task, labels) > 0;
+    /* Ids grow, but one made early may come late: below the watermark the index cannot wait. */
+    return relations_insert(tx, task, err) &&
+           ((int64_t)task->id.hi > tx->indexed_k || labels_insert(tx, task, err));
+}
+
+static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err *err)
+{
+    struct db *db = &tx->store->db;
+    int64_t type_id = 0, queue_id = 0;
+    bool ok = name_intern(db, task->type, &type_id, err) &&
+              name_intern(db, task->queue, &queue_id, err) &&
+              insert_body(tx, task, type_id, queue_id, err) &&
+              (task_state_terminal(task->state) ? insert_done(tx, task, err)
+                                                : insert_live(tx, task, err)) &&
+              insert_extras(tx, task, err);
+    if (ok) {
+        count_task(tx, task->queue, task->state, 1);
+        tx->last_id = MAX(tx->last_id, task->id.hi);
+        tx->inserted++;
+    }
+    return ok;
+}
+
+bool sqlite_insert(struct tx *base, const struct task *const *tasks, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!insert_one(SQLITE_TX(base), tasks[i], err)) {
+            return err_wrap(err, "insert a task");
+        }
+    }
+    return true;
+}

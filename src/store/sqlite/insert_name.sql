@@ -1,0 +1,2 @@
+-- store/sqlite/insert_name.sql: intern a text.
+INSERT INTO name (id, text) VALUES (:id, :text);

@@ -1,0 +1,2 @@
+-- store/sqlite/list_names.sql: all interned texts, to be kept in memory.
+SELECT id, text FROM name ORDER BY id;

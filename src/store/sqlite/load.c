@@ -1,0 +1,143 @@
+/* store/sqlite/load.c: finds tasks by id and by key, and reads the live ones at start.
+ *
+ * Thread: the connection's.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/shared.h"
+#include "store/sqlite/row.h"
+#include "store/sqlite/sqlite.h"
+
+/* Columns of load_live.sql and load_done.sql behind the body's. */
+enum {
+    PAYLOAD = BODY_COLUMNS,
+    PAYLOAD_LENGTH,
+    STANDING,
+    FINISHED_MS = STANDING + STANDING_COLUMNS,
+    CANCELLED_MS,
+    RESULT,
+    RESULT_LENGTH,
+};
+
+static bool read_row(struct db *db, sqlite3_stmt *s, struct task_row *row, struct err *err)
+{
+    struct task *task = &row->task;
+    if (!read_body(db, s, 0, task, err)) {
+        return false;
+    }
+    task->payload = column_str(s, PAYLOAD);
+    row->payload_omitted =
+        str_absent(task->payload) && sqlite3_column_type(s, PAYLOAD_LENGTH) != SQLITE_NULL;
+    read_standing(s, STANDING, task);
+    task->finished_ms = column_int(s, FINISHED_MS);
+    task->cancelled_ms = column_int(s, CANCELLED_MS);
+    task->result = column_str(s, RESULT);
+    row->result_omitted =
+        str_absent(task->result) && sqlite3_column_type(s, RESULT_LENGTH) != SQLITE_NULL;
+    return true;
+}
+
+bool load_row(struct db *db, int64_t k, int64_t omit_over, struct loaded *out, struct err *err)
+{
+    static const enum sql_id places[] = {SQL_LOAD_LIVE, SQL_LOAD_DONE};
+    out->found = false;
+    out->row = (struct task_row){.task.id.hi = (uint64_t)k};
+    for (size_t i = 0; i < ARRAY_LEN(places) && !out->found; i++) {
+        sqlite3_stmt *s = db_use(db, places[i]);
+        out->used = places[i];
+        bind_int(s, 1, omit_over);
+        bind_int(s, 2, k);
+        if (!db_row(db, places[i], &out->found, err)) {
+            return false;
+        }
+    }
+    if (out->found && !read_row(db, db_use(db, out->used), &out->row, err)) {
+        db_done(db, out->used);
+        return false;
+    }
+    return true;
+}
+
+static bool load_one(struct db *db, struct task_load *load, struct err *err)
+{
+    struct loaded loaded;
+    if (!load_row(db, (int64_t)load->id.hi, load->whole ? INT64_MAX : -1, &loaded, err)) {
+        return false;
+    }
+    load->found = loaded.found && loaded.row.task.id.lo == load->id.lo;
+    if (load->found) {
+        struct task *task = &loaded.row.task;
+        if (!load->whole) {
+            task->metadata = STR_NONE;
+            task->tags_count = 0;
+        }
+        task_keep(&load->task, task, load->arena);
+    }
+    db_done(db, loaded.used);
+    return true;
+}
+
+bool sqlite_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err)
+{
+    struct db *db = &SQLITE_TX(tx)->store->db;
+    for (size_t i = 0; i < n; i++) {
+        if (!load_one(db, &loads[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sqlite_find_keys(struct tx *tx, const struct str *keys, size_t n, struct task_id *out,
+                      struct err *err)
+{
+    struct db *db = &SQLITE_TX(tx)->store->db;
+    sqlite3_stmt *s = db_use(db, SQL_FIND_KEY);
+    for (size_t i = 0; i < n; i++) {
+        bool row = false;
+        bind_text(s, 1, keys[i]);
+        if (!db_row(db, SQL_FIND_KEY, &row, err)) {
+            return false;
+        }
+        out[i] = TASK_ID_NONE;
+        if (row) {
+            out[i] = (struct task_id){(uint64_t)column_int(s, 0), (uint64_t)column_int(s, 1)};
+            db_done(db, SQL_FIND_KEY);
+        }
+    }
+    return true;
+}
+
+/* k, lo, type, queue, document, expires, created; then where it stands. */
+static bool read_live(struct db *db, sqlite3_stmt *s, struct task *task, struct err *err)
+{
+    *task = (struct task){.id = {(uint64_t)column_int(s, 0), (uint64_t)column_int(s, 1)}};
+    if (!name_text(db, column_int(s, 2), &task->type, err) ||
+        !name_text(db, column_int(s, 3), &task->queue, err)) {
+        return false;
+    }
+    task->document = column_str(s, 4);
+    task->expires_ms = column_int(s, 5);
+    task->created_ms = column_int(s, 6);
+    read_standing(s, 7, task);
+    return true;
+}
+
+bool sqlite_scan_live(struct store *base, store_each_fn *each, void *arg, struct err *err)
+{
+    struct db *db = &SQLITE_STORE(base)->db;
+    sqlite3_stmt *s = db_use(db, SQL_SCAN_LIVE);
+    for (;;) {
+        struct task task;
+        bool row = false;
+        if (!db_row(db, SQL_SCAN_LIVE, &row, err)) {
+            return false;
+        }
+        if (!row) {
+            return true;
+        }
+        if (!read_live(db, s, &task, err) || !each(arg, &task, err)) {
+            db_done(db, SQL_SCAN_LIVE);
+            return false;
+        }
+    }
+}

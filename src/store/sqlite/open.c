@@ -1,0 +1,182 @@
+/* store/sqlite/open.c: opens the file for this process alone, and closes it.
+ *
+ * The lock file proves that a former owner is dead: the kernel lets it go with its process. It lies
+ * in the folder, not on the database, because closing any descriptor of the database would drop
+ * SQLite's own locks on it.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "store/sqlite/sqlite.h"
+
+#define LOCK_NAME  "errand.lock"
+#define PATH_LIMIT (4 * KIB)
+
+static void sqlite_close_store(struct store *base)
+{
+    struct sqlite_store *store = SQLITE_STORE(base);
+    if (store->tx.open) {
+        sqlite_abandon(&store->tx.tx);
+    }
+    db_close(&store->db);
+    count_change_fini(&store->tx.counts);
+    buf_fini(&store->tx.scratch);
+    counts_fini(&store->counts);
+    if (store->lock >= 0) {
+        close(store->lock);
+    }
+    mem_free(store->path);
+    mem_free(store);
+}
+
+static uint64_t last_id(const struct store *base)
+{
+    return ((const struct sqlite_store *)base)->last_id;
+}
+
+static uint64_t epoch(const struct store *base)
+{
+    return ((const struct sqlite_store *)base)->epoch;
+}
+
+static const struct store_ops ops = {
+    .close = sqlite_close_store,
+    .last_id = last_id,
+    .epoch = epoch,
+    .scan_live = sqlite_scan_live,
+    .begin = sqlite_begin,
+    .commit = sqlite_commit,
+    .abandon = sqlite_abandon,
+    .load = sqlite_load,
+    .find_keys = sqlite_find_keys,
+    .insert = sqlite_insert,
+    .save = sqlite_save,
+    .remove = sqlite_remove,
+    .sweep = sqlite_sweep,
+    .select = sqlite_select,
+    .tend = sqlite_tend,
+    .scan_queues = sqlite_scan_queues,
+    .save_queue = sqlite_save_queue,
+    .reader_open = sqlite_reader_open,
+    .reader_close = sqlite_reader_close,
+    .list = sqlite_list,
+    .detail = sqlite_detail,
+    .counts = sqlite_counts,
+    .check = sqlite_check,
+    .health = sqlite_health,
+};
+
+static bool take_lock(struct sqlite_store *store, struct err *err)
+{
+    SCOPED(buf_fini) struct buf path = BUF_INIT(2 * PATH_LIMIT);
+    SCOPED(mem_free_at) char *copy = mem_text(store->path, strlen(store->path));
+    const char *folder = dirname(copy);
+    buf_printf(&path, "%s/%s", folder, LOCK_NAME);
+    store->lock = open(buf_c_text(&path), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (store->lock < 0) {
+        return err_set(err, ERR_UNAVAILABLE, "cannot open %s: %s", buf_c_text(&path),
+                       strerror(errno));
+    }
+    if (flock(store->lock, LOCK_EX | LOCK_NB) != 0) {
+        return err_set(err, ERR_UNAVAILABLE, "another errand is using the folder %s", folder);
+    }
+    return true;
+}
+
+static bool open_file(struct sqlite_store *store, const struct store_options *options,
+                      struct err *err)
+{
+    struct db *db = &store->db;
+    if (options->read_only) {
+        return db_open(db, store->path, SQLITE_OPEN_READONLY, sql_script_reader, err);
+    }
+    int64_t pages = 0;
+    return take_lock(store, err) &&
+           db_open(db, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err) &&
+           db_pragma(db, "PRAGMA page_count", &pages, err) &&
+           (pages > 0 || db_script(db, sql_script_create, err)) &&
+           db_script(db, sql_script_writer, err);
+}
+
+/* Called by SQLite after a commit, with the size of the log: tx.c checkpoints by it. */
+static int note_wal(void *arg, sqlite3 *handle, const char *name, int pages)
+{
+    struct sqlite_store *store = arg;
+    (void)handle;
+    (void)name;
+    store->wal_pages = pages;
+    return SQLITE_OK;
+}
+
+static bool read_meta(struct sqlite_store *store, struct err *err)
+{
+    struct db *db = &store->db;
+    sqlite3_stmt *s = db_use(db, SQL_READ_META);
+    bool row = false;
+    if (!db_row(db, SQL_READ_META, &row, err)) {
+        return false;
+    }
+    if (!row) {
+        return err_set(err, ERR_FATAL, "its table meta is empty");
+    }
+    store->epoch = (uint64_t)column_int(s, 0);
+    store->last_id = (uint64_t)column_int(s, 1);
+    store->indexed_k = column_int(s, 2);
+    db_done(db, SQL_READ_META);
+    return true;
+}
+
+static bool count_lag(struct sqlite_store *store, struct err *err)
+{
+    struct db *db = &store->db;
+    sqlite3_stmt *s = db_use(db, SQL_COUNT_LAG);
+    bool row = false;
+    bind_int(s, 1, store->indexed_k);
+    if (!db_row(db, SQL_COUNT_LAG, &row, err)) {
+        return false;
+    }
+    store->index_lag = row ? (size_t)column_int(s, 0) : 0;
+    store->lag_has_labels = store->index_lag > 0;
+    db_done(db, SQL_COUNT_LAG);
+    return true;
+}
+
+static bool open_all(struct sqlite_store *store, const struct store_options *options,
+                     struct err *err)
+{
+    struct db *db = &store->db;
+    if (!open_file(store, options, err) || !migrate(db, options, err) || !db_prepare(db, err) ||
+        !(options->read_only || db_run(db, SQL_GROW_EPOCH, err)) || !read_meta(store, err) ||
+        !names_load(db, err) || !counts_load(store, err) || !count_lag(store, err)) {
+        return false;
+    }
+    sqlite3_wal_hook(db->handle, note_wal, store);
+    return true;
+}
+
+bool sqlite_store_open(struct str rest, const struct store_options *options, struct store **out,
+                       struct err *err)
+{
+    if (rest.len == 0 || rest.len > PATH_LIMIT || memchr(rest.ptr, '\0', rest.len) != NULL) {
+        return err_field(err, "store", "sqlite: needs the path of a file");
+    }
+    struct sqlite_store *store = mem_new(struct sqlite_store);
+    store->store.ops = &ops;
+    store->lock = -1;
+    store->path = mem_text(rest.ptr, rest.len);
+    store->tx.scratch = BUF_INIT(TASK_TAGS_MAX * (TASK_TAG_MAX + 2));
+    counts_init(&store->counts);
+    if (!open_all(store, options, err)) {
+        sqlite_close_store(&store->store);
+        return err_wrap(err, STR_FMT, STR_ARG(rest));
+    }
+    *out = &store->store;
+    return true;
+}

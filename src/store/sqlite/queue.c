@@ -1,0 +1,115 @@
+/* store/sqlite/queue.c: the settings of queues, and how many tasks they have.
+ *
+ * Thread: engine; sqlite_counts() any. Keeps: I7 (counters = rows, in the same transaction).
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/sqlite/sqlite.h"
+
+static void read_queue(sqlite3_stmt *s, struct store_queue *queue)
+{
+    queue->name = column_str(s, 0);
+    queue->paused = column_int(s, 1) != 0;
+    queue->max_concurrent = column_int(s, 2);
+    queue->rate_per_second = sqlite3_column_double(s, 3);
+    queue->burst = column_int(s, 4);
+}
+
+bool sqlite_scan_queues(struct store *base, store_queue_fn *each, void *arg, struct err *err)
+{
+    struct db *db = &SQLITE_STORE(base)->db;
+    sqlite3_stmt *s = db_use(db, SQL_LIST_QUEUES);
+    bool row = true;
+    while (db_row(db, SQL_LIST_QUEUES, &row, err) && row) {
+        struct store_queue queue;
+        read_queue(s, &queue);
+        if (!each(arg, &queue, err)) {
+            db_done(db, SQL_LIST_QUEUES);
+            return false;
+        }
+    }
+    return !row;
+}
+
+bool sqlite_save_queue(struct tx *base, const struct store_queue *queue, struct err *err)
+{
+    struct sqlite_tx *tx = SQLITE_TX(base);
+    struct db *db = &tx->store->db;
+    sqlite3_stmt *s = db_use(db, SQL_SAVE_QUEUE);
+    bind_text(s, 1, queue->name);
+    bind_int(s, 2, queue->paused);
+    bind_int(s, 3, queue->max_concurrent);
+    sqlite3_bind_double(s, 4, queue->rate_per_second);
+    bind_int(s, 5, queue->burst);
+    count_change_settings(&tx->counts, counts_slot(&tx->store->counts, queue->name));
+    return db_run(db, SQL_SAVE_QUEUE, err) || err_wrap(err, "save a queue");
+}
+
+bool sqlite_counts(struct store *base, struct arena *arena, struct store_counts *out,
+                   struct err *err)
+{
+    (void)err;
+    counts_list(&SQLITE_STORE(base)->counts, arena, out);
+    return true;
+}
+
+static bool load_rows(struct sqlite_store *store, struct count_change *change, struct err *err)
+{
+    struct db *db = &store->db;
+    sqlite3_stmt *s = db_use(db, SQL_LIST_COUNTS);
+    bool row = true;
+    while (db_row(db, SQL_LIST_COUNTS, &row, err) && row) {
+        struct str name;
+        if (!name_text(db, column_int(s, 0), &name, err)) {
+            db_done(db, SQL_LIST_COUNTS);
+            return false;
+        }
+        for (int state = 0; state < TASK_STATES; state++) {
+            count_change_add(change, counts_slot(&store->counts, name), (enum task_state)state,
+                             column_int(s, 1 + state));
+        }
+    }
+    return !row;
+}
+
+static bool note_settings(void *arg, const struct store_queue *queue, struct err *err)
+{
+    struct sqlite_store *store = arg;
+    (void)err;
+    count_change_settings(&store->tx.counts, counts_slot(&store->counts, queue->name));
+    return true;
+}
+
+bool counts_load(struct sqlite_store *store, struct err *err)
+{
+    if (!load_rows(store, &store->tx.counts, err) ||
+        !sqlite_scan_queues(&store->store, note_settings, store, err)) {
+        return false;
+    }
+    counts_apply(&store->counts, &store->tx.counts);
+    return true;
+}
+
+static bool save_count(struct sqlite_tx *tx, size_t slot, struct err *err)
+{
+    struct db *db = &tx->store->db;
+    sqlite3_stmt *s = db_use(db, SQL_COUNT_TASKS);
+    int64_t queue_id = 0;
+    if (!name_intern(db, counts_name(&tx->store->counts, slot), &queue_id, err)) {
+        return false;
+    }
+    bind_int(s, 1, queue_id);
+    for (int state = 0; state < TASK_STATES; state++) {
+        bind_int(s, 2 + state, tx->counts.at[slot].tasks[state]);
+    }
+    return db_run(db, SQL_COUNT_TASKS, err);
+}
+
+bool counts_save(struct sqlite_tx *tx, struct err *err)
+{
+    for (size_t i = 0; i < tx->counts.touched_count; i++) {
+        if (!save_count(tx, tx->counts.touched[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}

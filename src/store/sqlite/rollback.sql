@@ -1,0 +1,2 @@
+-- store/sqlite/rollback.sql: nothing of it happened.
+ROLLBACK;

@@ -1,0 +1,30 @@
+/* store/sqlite/row.h: a task as columns, a row as a task.
+ *
+ * The order of columns is that of insert_body.sql, insert_task.sql and load_*.sql.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_STORE_SQLITE_ROW_H
+#define ERRAND_STORE_SQLITE_ROW_H
+
+#include "base/buf.h"
+#include "store/sqlite/db.h"
+#include "store/store.h"
+
+#define BODY_COLUMNS     21 /* lo … metadata */
+#define STANDING_COLUMNS 27 /* state … error_detail */
+
+/* Each binds its columns from `at` on and returns the index behind them. */
+int bind_body(sqlite3_stmt *s, int at, const struct task *task, int64_t type_id, int64_t queue_id,
+              struct buf *scratch); /* scratch holds the packed tags until the statement has run */
+int bind_standing(sqlite3_stmt *s, int at, const struct task *task);
+int bind_error(sqlite3_stmt *s, int at, const struct task_error *error);
+
+/* Each fills its part of the task from the columns at `at`; texts are borrowed from the row. */
+MUST_CHECK bool read_body(struct db *db, sqlite3_stmt *s, int at, struct task *task,
+                          struct err *err);
+void read_standing(sqlite3_stmt *s, int at, struct task *task);
+void read_error(sqlite3_stmt *s, int at, struct task_error *error);
+/* document, external_id, tags and relations: 9 columns, for the late index. */
+void read_facets(sqlite3_stmt *s, int at, struct task *task);
+
+#endif

@@ -1,0 +1,3 @@
+-- store/sqlite/sweep.sql: finished tasks in order of creation, for retention. No index by time is needed: a sweep
+-- walks the history in small steps, and the next one begins where it stopped.
+SELECT d.k, b.lo, d.finished_ms FROM done d JOIN body b ON b.k = d.k WHERE d.k > :cursor ORDER BY d.k LIMIT :most;

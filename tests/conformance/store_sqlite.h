@@ -1,0 +1,17 @@
+/* tests/conformance/store_sqlite.h: where the SQLite stores of the tests live: a folder each.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_TESTS_STORE_SQLITE_H
+#define ERRAND_TESTS_STORE_SQLITE_H
+
+#include "store/store.h"
+
+struct place {
+    char folder[32];
+    char file[64];
+};
+
+bool place_try_open(struct place *place, const struct store_options *like, struct store **out,
+                    struct err *err);
+
+#endif
