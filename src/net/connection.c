@@ -56,59 +56,6 @@ void connection_open(struct server *server)
     connection_settle(connection);
 }
 
-/* ---- Requests and their pool ---- */
-
-static struct request *request_begin(struct connection *connection)
-{
-    struct server *server = connection->server;
-    struct link *spare = list_first(&server->spare);
-    struct request *request;
-    if (spare != NULL) {
-        list_remove(spare);
-        server->spare_count--;
-        request = HOLDER(spare, struct request, link);
-    } else {
-        request = mem_new(struct request);
-        request->server = server;
-    }
-    http_parser_init(&request->parser, server->options.body_max);
-    request->connection = connection;
-    connection->request = request;
-    list_append(&server->exchanges, &request->link);
-    return request;
-}
-
-/* Only what a request changed is reset: the parser is large and is begun anew anyway. */
-static void request_reset(struct request *request)
-{
-    request->exchange.user = NULL;
-    request->exchange.gone = NULL;
-    request->exchange.is_gone = false;
-    request->exchange.request = (struct http_request){0};
-    arena_clear(&request->exchange.arena);
-    request->connection = NULL;
-    request->has_head = request->streaming = false;
-    request->drained = NULL;
-}
-
-void request_end(struct request *request)
-{
-    struct server *server = request->server;
-    exchange_timer(&request->exchange, -1, NULL);
-    http_parser_fini(&request->parser);
-    server->input_bytes -= request->held.cap;
-    buf_fini(&request->held);
-    list_remove(&request->link);
-    if (server->spare_count < SPARE_EXCHANGES && !server->stopping) {
-        request_reset(request);
-        list_prepend(&server->spare, &request->link);
-        server->spare_count++;
-    } else {
-        arena_fini(&request->exchange.arena);
-        mem_free(request);
-    }
-}
-
 /* ---- Closing ---- */
 
 static void on_closed(uv_handle_t *handle)
@@ -128,13 +75,6 @@ static void tell_gone(struct request *request)
     if (streaming) {
         request_end(request);
     }
-}
-
-static void drop_input(struct connection *connection)
-{
-    connection->server->input_bytes -= connection->in.cap;
-    buf_fini(&connection->in);
-    connection->in_at = 0;
 }
 
 static void leave_server(struct connection *connection)
@@ -162,7 +102,7 @@ void connection_close(struct connection *connection)
     connection->closing = true;
     connection->request = NULL;
     leave_server(connection);
-    drop_input(connection);
+    input_drop(connection);
     tls_free(connection->tls);
     connection->tls = NULL;
     uv_close((uv_handle_t *)&connection->tcp, on_closed);
@@ -252,7 +192,7 @@ void connection_settle(struct connection *connection)
     }
     if (silent && connection->last && !connection->lingering) {
         connection->lingering = true;
-        drop_input(connection);
+        input_drop(connection);
         output_finish(connection);
     }
     read_or_not(connection);
@@ -261,70 +201,10 @@ void connection_settle(struct connection *connection)
 
 /* ---- Parsing ---- */
 
-static struct str input_of(const struct connection *connection)
-{
-    return connection->in.len > 0 ? str_from(buf_view(&connection->in), connection->in_at)
-                                  : connection->fresh;
-}
-
-static void input_used(struct connection *connection, size_t len)
-{
-    if (connection->in.len == 0) {
-        connection->fresh = str_from(connection->fresh, len);
-        return;
-    }
-    connection->in_at += len;
-    if (connection->in_at == connection->in.len) {
-        drop_input(connection);
-    }
-}
-
-/* Keeps bytes that cannot be used yet. */
-static void input_keep(struct connection *connection, struct str bytes)
-{
-    struct server *server = connection->server;
-    buf_cut_front(&connection->in, connection->in_at);
-    connection->in_at = 0;
-    server->input_bytes -= connection->in.cap;
-    connection->in.max = SIZE_MAX / 2; /* bounded by the parser, PIPELINE_MAX and INPUT_TOTAL_MAX */
-    buf_str(&connection->in, bytes);
-    server->input_bytes += connection->in.cap;
-    if (server->input_bytes <= INPUT_TOTAL_MAX || connection->last) {
-        return;
-    }
-    if (connection->handling) { /* an answer is owed, so nothing else can be said */
-        connection->broken = true;
-    } else {
-        connection_refuse(connection, 503, "too many large requests at once");
-    }
-}
-
-/* The body must live until the answer, and its place in the input does not. A large one keeps that
- * place: the exchange takes the buffer over and what is behind the body moves out. */
-static void body_keep(struct connection *connection, struct request *request, size_t consumed)
-{
-    struct str *body = &request->exchange.request.body, input = input_of(connection);
-    if (body->len == 0 || body->ptr < input.ptr || body->ptr >= input.ptr + input.len) {
-        input_used(connection, consumed);
-        return;
-    }
-    if (connection->in.len == 0 || body->len < BODY_STEAL_MIN) {
-        *body = arena_str(&request->exchange.arena, *body);
-        input_used(connection, consumed);
-        return;
-    }
-    request->held = connection->in;
-    connection->in = (struct buf){0};
-    connection->in_at = 0;
-    if (consumed < input.len) {
-        input_keep(connection, str_from(input, consumed));
-    }
-}
-
 static void hand_over(struct connection *connection, struct request *request, size_t consumed)
 {
     struct server *server = connection->server;
-    body_keep(connection, request, consumed);
+    input_keep_body(connection, request, consumed);
     timeouts_set(connection, WAIT_NONE);
     connection->handling = true;
     server->options.handle(server->options.arg, &request->exchange);
@@ -370,6 +250,7 @@ static bool step(struct connection *connection)
         return false;
     default:
         input_used(connection, consumed);
+        input_count_chunks(connection, request);
         return false;
     }
 }

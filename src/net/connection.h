@@ -37,6 +37,7 @@ struct server {
     uv_loop_t *loop;
     uv_tcp_t listener;
     bool quiet, stopping;
+    int64_t accept_warned_ms;
     struct list connections;
     size_t connections_count;
     struct tls_context *tls; /* NULL: plain */
@@ -97,6 +98,7 @@ struct request {
     struct http_parser parser;
     bool has_head, streaming;
     struct buf held; /* the input that the body lies in, if it was taken over */
+    size_t counted;  /* bytes of chunks, in server->input_bytes */
     struct heap_node timer;
     int64_t timer_ms;
     void (*fire)(struct exchange *exchange);
@@ -109,7 +111,22 @@ void connection_close(struct connection *connection);
 void connection_go_on(struct connection *connection); /* parses on, then decides what to wait for */
 void connection_later(struct connection *connection); /* goes on in the next tick */
 void connection_settle(struct connection *connection);
-void request_end(struct request *request); /* back to the pool */
+
+/* request.c */
+struct request *request_begin(struct connection *connection); /* hangs it on the connection */
+void request_end(struct request *request);                    /* back to the pool */
+
+/* input.c */
+struct str input_of(const struct connection *connection);
+void input_used(struct connection *connection, size_t len); /* its first bytes are done with */
+void input_drop(struct connection *connection);             /* all of it */
+/* Keeps bytes for later. Over the common limit the connection is refused or, if it is owed an
+ * answer, marked as broken. */
+void input_keep(struct connection *connection, struct str bytes);
+/* The same limit for a body in chunks, which the parser puts together. */
+void input_count_chunks(struct connection *connection, struct request *request);
+/* Uses up the last bytes of a request, seeing to it that its body lives on. */
+void input_keep_body(struct connection *connection, struct request *request, size_t consumed);
 
 /* exchange.c */
 void connection_refuse(struct connection *connection, int status, const char *message);

@@ -12,14 +12,27 @@
 
 #define LISTEN_BACKLOG 4096 /* the kernel cuts it to net.core.somaxconn */
 #define DEFAULT_PORT   8001
+#define FILES_RESERVED 256 /* descriptors for the store, commands and outgoing calls */
 
-/* Every connection is a descriptor, and the usual soft limit of 1,024 is far too low. */
-static void raise_file_limit(void)
+/* Every connection is a descriptor, and the usual soft limit of 1,024 is far too low. Returns how
+ * many there may be now. */
+static size_t raise_file_limit(void)
 {
-    struct rlimit limit;
+    struct rlimit limit = {0};
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    return (size_t)limit.rlim_cur;
+}
+
+/* Refusing a connection is better than finding no descriptor for it, or for the store. */
+static void fit_connections(struct server_options *options, size_t files)
+{
+    size_t fit = files > 2 * FILES_RESERVED ? files - FILES_RESERVED : files / 2;
+    if (options->connections_max > fit) {
+        log_warn("only %zu connections fit below the limit of %zu open files", fit, files);
+        options->connections_max = fit;
     }
 }
 
@@ -73,11 +86,15 @@ static bool resolve(uv_loop_t *loop, struct str listen, struct sockaddr_storage 
 static void on_connection(uv_stream_t *listener, int status)
 {
     struct server *server = listener->data;
-    if (status < 0) {
-        log_warn("accept: %s", uv_strerror(status));
+    if (status == 0) {
+        connection_open(server);
         return;
     }
-    connection_open(server);
+    int64_t now_ms = (int64_t)uv_now(server->loop);
+    if (now_ms - server->accept_warned_ms >= SECOND_MS) { /* it is tried again and again */
+        log_warn("accept: %s", uv_strerror(status));
+        server->accept_warned_ms = now_ms;
+    }
 }
 
 static bool start_listening(struct server *server, struct err *err)
@@ -128,8 +145,8 @@ static bool start_tls(struct server *server, struct err *err)
 
 bool server_start(const struct server_options *options, struct server **out, struct err *err)
 {
-    raise_file_limit();
     struct server *server = server_new(options);
+    fit_connections(&server->options, raise_file_limit());
     if (!start_tls(server, err) || !start_listening(server, err)) {
         server_stop(server);
         uv_run(server->loop, UV_RUN_NOWAIT); /* lets the handles finish closing */

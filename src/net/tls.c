@@ -20,11 +20,14 @@ struct tls {
     BIO *in, *out; /* owned by ssl */
 };
 
+/* The first error says what went wrong, the later ones only where that was noticed. */
 static bool ssl_fails(struct err *err, const char *what, const char *path)
 {
-    char reason[160];
-    ERR_error_string_n(ERR_peek_last_error(), reason, sizeof reason);
-    return err_set(err, ERR_INVALID, "%s %s: %s", what, path, reason);
+    unsigned long code = ERR_peek_error();
+    const char *reason =
+        ERR_SYSTEM_ERROR(code) ? strerror(ERR_GET_REASON(code)) : ERR_reason_error_string(code);
+    return err_set(err, ERR_INVALID, "%s %s: %s", what, path,
+                   reason != NULL ? reason : "is not usable");
 }
 
 static void set_up(SSL_CTX *ctx)

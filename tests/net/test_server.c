@@ -53,6 +53,23 @@ TEST(a_pipelined_request_waits_for_the_answer_before_it)
     CHECK_EQ(stand.handled, 2);
 }
 
+TEST(a_flood_behind_a_parked_request_is_held_back_and_then_answered)
+{
+    STAND(stand, 0);
+    CLIENT(client, &stand);
+    client_say(&client, GET("/park"));
+    enum { MANY = 5000 }; /* far more than is kept */
+    for (int i = 0; i < MANY; i++) {
+        client_say(&client, GET("/echo"));
+    }
+    CHECK_EQ(stand.handled, 1);
+    exchange_answer(stand.kept, 200, "text/plain", STR(""), STR("parked"));
+    while (stand.handled <= MANY && !client.ended) {
+        client_read_some(&client);
+    }
+    CHECK_EQ(stand.handled, MANY + 1);
+}
+
 TEST(a_request_may_come_byte_by_byte)
 {
     STAND(stand, 0);
