@@ -14,7 +14,7 @@
 
 /* ---- Names ---- */
 
-struct name *name_find(const struct map *names, struct str text)
+struct name *names_find(const struct map *names, struct str text)
 {
     for (struct map_node *n = map_find(names, str_hash(text)); n != NULL; n = map_again(n)) {
         struct name *name = HOLDER(n, struct name, node);
@@ -28,7 +28,7 @@ struct name *name_find(const struct map *names, struct str text)
 static struct name *name_get(struct memory *m, struct map *names, struct str text,
                              bool (*before)(const struct heap_node *, const struct heap_node *))
 {
-    struct name *name = name_find(names, text);
+    struct name *name = names_find(names, text);
     if (name != NULL) {
         return name;
     }

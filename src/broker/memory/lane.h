@@ -8,7 +8,7 @@
 
 #include "broker/memory/memory.h"
 
-struct name *name_find(const struct map *names, struct str text);                /* or NULL */
+struct name *names_find(const struct map *names, struct str text);               /* or NULL */
 struct pair *pair_find(struct memory *m, struct name *queue, struct name *type); /* or NULL */
 struct pair *pair_get(struct memory *m, struct str queue, struct str type);
 void pair_joined(struct memory *m, struct pair *pair); /* a task more */

@@ -128,7 +128,7 @@ static int64_t oldest_waiting_ms(const struct memory *m, const struct name *queu
 int64_t memory_oldest_ms(struct broker *broker, struct str queue_text)
 {
     struct memory *m = memory_of(broker);
-    const struct name *queue = name_find(&m->queues, queue_text);
+    const struct name *queue = names_find(&m->queues, queue_text);
     if (queue == NULL) {
         return INT64_MAX;
     }

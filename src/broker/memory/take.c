@@ -62,7 +62,7 @@ static void add_named_queues(struct claim *c, const struct want *want, struct na
 {
     size_t *rooms = arena_array(&c->m->scratch, size_t, want->queues_count);
     for (size_t i = 0; i < want->queues_count; i++) {
-        struct name *queue = name_find(&c->m->queues, want->queues[i].name);
+        struct name *queue = names_find(&c->m->queues, want->queues[i].name);
         rooms[i] = want->queues[i].room;
         if (queue == NULL) {
             continue;
@@ -91,7 +91,7 @@ static size_t find_types(struct memory *m, const struct want *want, struct name 
 {
     size_t n = 0;
     for (size_t i = 0; i < want->types_count; i++) {
-        struct name *type = name_find(&m->types, want->types[i]);
+        struct name *type = names_find(&m->types, want->types[i]);
         if (type != NULL) {
             out[n++] = type;
         }
