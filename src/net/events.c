@@ -83,6 +83,13 @@ static bool send_piece(struct subscriber *subscriber, uint64_t read)
     return !subscriber->is_stalled;
 }
 
+/* Whether this is the last event that the subscriber waits for. */
+static bool is_last(const struct events_filter *filter, const struct event *event)
+{
+    return filter->until_ended && event->kind == EVENT_STATE && id_eq(filter->task, event->task) &&
+           (task_state_terminal(event->state) || event->removed);
+}
+
 /* Reads on from the subscriber's place to the end, or until its socket is full. */
 static void read_on(struct subscriber *subscriber)
 {
@@ -93,10 +100,16 @@ static void read_on(struct subscriber *subscriber)
         return;
     }
     for (uint64_t number = subscriber->next; number < backlog->next; number++) {
-        if (matches(&subscriber->filter, backlog_event(backlog, number))) {
+        const struct event *event = backlog_event(backlog, number);
+        bool last = is_last(&subscriber->filter, event);
+        if (matches(&subscriber->filter, event)) {
             buf_str(piece, backlog_text(backlog, number));
         }
-        if (piece->len >= SEND_PIECE && !send_piece(subscriber, number + 1)) {
+        if ((last || piece->len >= SEND_PIECE) && !send_piece(subscriber, number + 1)) {
+            return;
+        }
+        if (last) {
+            end(subscriber);
             return;
         }
     }
@@ -158,16 +171,20 @@ static void greet(struct subscriber *subscriber)
 {
     struct events *events = subscriber->events;
     struct buf *piece = &events->piece;
+    const struct event *first = subscriber->filter.first;
     buf_c(piece, "retry: 3000\n\n");
     if (!find_place(events, &subscriber->filter, &subscriber->next)) {
         subscriber->next = events->backlog.next;
         buf_c(piece, "event: reset\ndata: {}\n\n");
     }
-    if (subscriber->filter.first != NULL) {
-        event_write(piece, 0, subscriber->filter.first);
+    if (first != NULL) {
+        event_write(piece, 0, first);
         subscriber->filter.first = NULL;
     }
-    if (send_piece(subscriber, subscriber->next)) {
+    bool sent = send_piece(subscriber, subscriber->next);
+    if (first != NULL && is_last(&subscriber->filter, first)) {
+        end(subscriber);
+    } else if (sent) {
         read_on(subscriber);
     }
 }

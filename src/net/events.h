@@ -50,6 +50,7 @@ struct events_filter {
     uint64_t after;            /* an earlier events_last(): begin behind it; 0: from now on */
     const struct event *first; /* sent before all others, without a number: how the task stands
                                   now; NULL: nothing */
+    bool until_ended;          /* the stream is over after the event that says `task` has ended */
 };
 
 /* Reads the query of GET /api/events: types, taskType, documentId, lastEventId (access_token is
