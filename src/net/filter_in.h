@@ -1,0 +1,34 @@
+/* net/filter_in.h: which tasks: the query of a list, and the body of a bulk command.
+ *
+ * Both have the same names and take the same values.
+ *
+ * Thread: any.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_FILTER_IN_H
+#define ERRAND_NET_FILTER_IN_H
+
+#include "net/params.h"
+#include "store/store.h"
+#include "wire/json.h"
+
+#define LIST_LIMIT_DEFAULT 50
+#define LIST_LIMIT_MAX     500
+
+extern const struct params filter_params; /* into a struct task_filter */
+extern const struct params list_params;   /* the same, and limit and cursor */
+
+/* The body of POST /api/tasks/cancel and …/retry: the filter's names, and `reason` if asked for.
+ * An empty filter is refused: nobody means all tasks by accident. */
+struct bulk_in {
+    struct task_filter filter;
+    bool takes_reason;
+    struct str reason; /* absent when not given */
+};
+MUST_CHECK bool bulk_read(struct json *json, struct bulk_in *in, struct err *err);
+
+/* Where the page after the task `hi` begins, as text. */
+#define CURSOR_TEXT 17
+struct str cursor_text(uint64_t hi, char out[static CURSOR_TEXT]);
+
+#endif

@@ -1,0 +1,378 @@
+/* net/task_in.c: orders for new tasks, and changes of old ones, out of JSON. See task_in.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/task_in.h"
+
+#include "net/fault.h"
+#include "wire/base64.h"
+
+/* One order while it is read: what was given, beside the order itself. */
+struct order_in {
+    struct order *order;
+    size_t payload_max;
+    bool has_scheduled, has_payload;
+};
+
+static struct task *task_of(void *into)
+{
+    return &((struct order_in *)into)->order->task;
+}
+
+/* ---- Values ---- */
+
+bool priority_of(struct str text, enum task_priority *out)
+{
+    if (text.len == 1 && text.ptr[0] >= '1' && text.ptr[0] <= '4') {
+        *out = (enum task_priority)(text.ptr[0] - '0');
+        return true;
+    }
+    return task_priority_parse(text, out);
+}
+
+bool read_priority(struct json *json, enum task_priority *out, struct err *err)
+{
+    struct str text = STR_NONE;
+    bool number = json_peek(json) == JSON_NUMBER;
+    if (!number && json_peek(json) != JSON_STRING) {
+        return json_refuse(json, err, PRIORITY_RULE);
+    }
+    if (!(number ? json_raw(json, &text, err) : json_str(json, &text, err))) {
+        return false;
+    }
+    bool known = number ? priority_of(text, out) : task_priority_parse(text, out);
+    return known || json_refuse(json, err, PRIORITY_RULE);
+}
+
+#define COST_MAX 1e15 /* beyond it a double no longer counts by ones */
+
+static bool set_estimated(struct json *json, void *into, struct err *err)
+{
+    return field_f64(json, 0, COST_MAX, &((struct task_cost *)into)->estimated, err);
+}
+
+static bool set_actual(struct json *json, void *into, struct err *err)
+{
+    return field_f64(json, 0, COST_MAX, &((struct task_cost *)into)->actual, err);
+}
+
+static bool set_tokens(struct json *json, void *into, struct err *err)
+{
+    return field_f64(json, 0, COST_MAX, &((struct task_cost *)into)->tokens, err);
+}
+
+static const struct field cost_table[] = {
+    FIELD("estimated", set_estimated),
+    FIELD("actual", set_actual),
+    FIELD("tokens", set_tokens),
+};
+
+bool read_cost(struct json *json, struct task_cost *out, struct err *err)
+{
+    *out = TASK_COST_NONE;
+    return json_take_null(json) || fields_inner(json, FIELDS(cost_table), "cost", out, err);
+}
+
+/* ---- The fields of an order ---- */
+
+static bool set_type(struct json *json, void *into, struct err *err)
+{
+    return json_str(json, &task_of(into)->type, err);
+}
+
+static bool set_queue(struct json *json, void *into, struct err *err)
+{
+    return json_str(json, &task_of(into)->queue, err);
+}
+
+static bool set_document(struct json *json, void *into, struct err *err)
+{
+    return json_take_null(json) || json_str(json, &task_of(into)->document, err);
+}
+
+static bool set_key(struct json *json, void *into, struct err *err)
+{
+    return json_take_null(json) || json_str(json, &task_of(into)->key, err);
+}
+
+static bool take_payload(struct json *json, struct order_in *in, struct str bytes, struct err *err)
+{
+    if (in->has_payload) {
+        return json_refuse(json, err, "must not be given beside the other form of the payload");
+    }
+    if (bytes.len > in->payload_max) {
+        return fault_too_large(err, "payload", bytes.len, in->payload_max);
+    }
+    in->has_payload = true;
+    in->order->task.payload = bytes;
+    return true;
+}
+
+static bool set_payload(struct json *json, void *into, struct err *err)
+{
+    struct str raw;
+    return json_raw(json, &raw, err) && take_payload(json, into, raw, err);
+}
+
+static bool set_payload_base64(struct json *json, void *into, struct err *err)
+{
+    struct str text, bytes;
+    if (!json_str(json, &text, err)) {
+        return false;
+    }
+    if (!base64_decode(text, json->arena, &bytes, NULL)) {
+        return json_refuse(json, err, "must be base64 with padding");
+    }
+    task_of(into)->payload_raw = true;
+    return take_payload(json, into, bytes, err);
+}
+
+static bool set_priority(struct json *json, void *into, struct err *err)
+{
+    return read_priority(json, &task_of(into)->priority, err);
+}
+
+static bool read_retries(struct json *json, int32_t *out, struct err *err)
+{
+    int64_t retries;
+    if (!field_i64(json, 0, TASK_RETRIES_MAX, &retries, err)) {
+        return false;
+    }
+    *out = (int32_t)retries;
+    return true;
+}
+
+static bool set_max_retries(struct json *json, void *into, struct err *err)
+{
+    return read_retries(json, &task_of(into)->max_retries, err);
+}
+
+static bool set_timeout(struct json *json, void *into, struct err *err)
+{
+    return field_i64(json, 0, TASK_DURATION_MAX_MS, &task_of(into)->timeout_ms, err);
+}
+
+static bool set_scheduled(struct json *json, void *into, struct err *err)
+{
+    if (json_take_null(json)) {
+        return true;
+    }
+    ((struct order_in *)into)->has_scheduled = true;
+    return field_time(json, &task_of(into)->scheduled_ms, err);
+}
+
+static bool set_delay(struct json *json, void *into, struct err *err)
+{
+    struct order_in *in = into;
+    return json_take_null(json) ||
+           field_i64(json, 0, TASK_DURATION_MAX_MS, &in->order->delay_ms, err);
+}
+
+static bool set_expires(struct json *json, void *into, struct err *err)
+{
+    return json_take_null(json) || field_time(json, &task_of(into)->expires_ms, err);
+}
+
+static bool set_tags(struct json *json, void *into, struct err *err)
+{
+    struct task *task = task_of(into);
+    struct texts texts = {NULL, 0};
+    if (!json_take_null(json) && !field_texts(json, TASK_TAGS_MAX, &texts, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < texts.count; i++) {
+        task->tags[i] = texts.at[i];
+    }
+    task->tags_count = texts.count;
+    return true;
+}
+
+static bool set_metadata(struct json *json, void *into, struct err *err)
+{
+    if (json_take_null(json)) {
+        return true;
+    }
+    if (json_peek(json) != JSON_OBJECT) {
+        return json_refuse(json, err, "must be an object");
+    }
+    return json_raw(json, &task_of(into)->metadata, err);
+}
+
+static bool set_cost(struct json *json, void *into, struct err *err)
+{
+    return read_cost(json, &task_of(into)->cost, err);
+}
+
+/* ---- backoff ---- */
+
+static bool set_base(struct json *json, void *into, struct err *err)
+{
+    return field_i64(json, 0, TASK_DURATION_MAX_MS, &((struct task_backoff *)into)->base_ms, err);
+}
+
+static bool set_max(struct json *json, void *into, struct err *err)
+{
+    return field_i64(json, 0, TASK_DURATION_MAX_MS, &((struct task_backoff *)into)->max_ms, err);
+}
+
+static bool set_factor(struct json *json, void *into, struct err *err)
+{
+    return json_f64(json, &((struct task_backoff *)into)->factor, err);
+}
+
+static bool set_jitter(struct json *json, void *into, struct err *err)
+{
+    return json_f64(json, &((struct task_backoff *)into)->jitter, err);
+}
+
+static const struct field backoff_table[] = {
+    FIELD("baseMs", set_base),
+    FIELD("factor", set_factor),
+    FIELD("maxMs", set_max),
+    FIELD("jitter", set_jitter),
+};
+
+static bool set_backoff(struct json *json, void *into, struct err *err)
+{
+    struct task_backoff *backoff = &task_of(into)->backoff;
+    return fields_inner(json, FIELDS(backoff_table), "backoff", backoff, err);
+}
+
+static const struct field order_table[] = {
+    FIELD("taskType", set_type),
+    FIELD("payload", set_payload),
+    FIELD("queue", set_queue),
+    FIELD("documentId", set_document),
+    FIELD("priority", set_priority),
+    FIELD("idempotencyKey", set_key),
+    FIELD("maxRetries", set_max_retries),
+    FIELD("timeoutMs", set_timeout),
+    FIELD("backoff", set_backoff),
+    FIELD("scheduledAt", set_scheduled),
+    FIELD("delayMs", set_delay),
+    FIELD("expiresAt", set_expires),
+    FIELD("tags", set_tags),
+    FIELD("metadata", set_metadata),
+    FIELD("payloadBase64", set_payload_base64),
+    FIELD("cost", set_cost),
+};
+
+static void order_init(struct order *order)
+{
+    *order = (struct order){
+        .delay_ms = -1,
+        .task = {.queue = STR("default"),
+                 .priority = TASK_NORMAL,
+                 .max_retries = TASK_MAX_RETRIES_DEFAULT,
+                 .timeout_ms = TASK_TIMEOUT_DEFAULT_MS,
+                 .backoff = TASK_BACKOFF_DEFAULT,
+                 .progress = -1,
+                 .cost = TASK_COST_NONE},
+    };
+}
+
+static bool check_order(const struct order_in *in, struct err *err)
+{
+    if (str_absent(in->order->task.type)) {
+        return err_field(err, "taskType", "taskType is required");
+    }
+    if (in->has_scheduled && in->order->delay_ms >= 0) {
+        return err_field(err, "delayMs", "delayMs must not be given beside scheduledAt");
+    }
+    return task_check_order(&in->order->task, err);
+}
+
+/* ---- One order, or many ---- */
+
+static bool read_many(struct json *json, size_t payload_max, struct create_in *out, struct err *err)
+{
+    size_t room = 0;
+    out->many = true;
+    if (!json_enter_array(json, err)) {
+        return false;
+    }
+    while (json_item(json, err)) {
+        if (out->count == CREATE_MAX) {
+            return err_field(err, "tasks", "tasks must be at most %d in one request", CREATE_MAX);
+        }
+        out->orders = fields_room(json->arena, out->orders, out->count, &room, sizeof *out->orders);
+        struct order_in in = {.order = &out->orders[out->count], .payload_max = payload_max};
+        order_init(in.order);
+        if (!fields_item(json, FIELDS(order_table), out->count, &in, err)) {
+            return false;
+        }
+        if (!check_order(&in, err)) {
+            return fault_inside(err, "[%zu]", out->count);
+        }
+        out->count++;
+    }
+    return json_ok(json);
+}
+
+static bool read_one(struct json *json, size_t payload_max, struct create_in *out, struct err *err)
+{
+    struct str key;
+    struct order_in in = {.order = arena_alloc(json->arena, sizeof(struct order)),
+                          .payload_max = payload_max};
+    order_init(in.order);
+    if (!json_enter_object(json, err)) {
+        return false;
+    }
+    if (json_member(json, &key, err)) {
+        if (str_is(key, "tasks")) {
+            return read_many(json, payload_max, out, err) &&
+                   fields_rest(json, FIELDS_NONE, NULL, err);
+        }
+        if (!fields_take(json, FIELDS(order_table), key, &in, err) ||
+            !fields_rest(json, FIELDS(order_table), &in, err)) {
+            return false;
+        }
+    }
+    *out = (struct create_in){.orders = in.order, .count = 1};
+    return json_ok(json) && check_order(&in, err);
+}
+
+bool create_read(struct json *json, size_t payload_max, struct create_in *out, struct err *err)
+{
+    *out = (struct create_in){0};
+    return json_peek(json) == JSON_ARRAY ? read_many(json, payload_max, out, err)
+                                         : read_one(json, payload_max, out, err);
+}
+
+/* ---- PATCH ---- */
+
+static bool change_priority(struct json *json, void *into, struct err *err)
+{
+    struct task_patch *patch = into;
+    patch->has_priority = true;
+    return read_priority(json, &patch->priority, err);
+}
+
+static bool change_scheduled(struct json *json, void *into, struct err *err)
+{
+    struct task_patch *patch = into;
+    patch->has_scheduled = true;
+    return field_time(json, &patch->scheduled_ms, err);
+}
+
+static bool change_retries(struct json *json, void *into, struct err *err)
+{
+    struct task_patch *patch = into;
+    patch->has_max_retries = true;
+    return read_retries(json, &patch->max_retries, err);
+}
+
+static bool change_timeout(struct json *json, void *into, struct err *err)
+{
+    struct task_patch *patch = into;
+    patch->has_timeout = true;
+    return field_i64(json, 0, TASK_DURATION_MAX_MS, &patch->timeout_ms, err);
+}
+
+static const struct field patch_table[] = {
+    FIELD("priority", change_priority),
+    FIELD("scheduledAt", change_scheduled),
+    FIELD("maxRetries", change_retries),
+    FIELD("timeoutMs", change_timeout),
+};
+
+const struct fields patch_fields = {patch_table, ARRAY_LEN(patch_table)};

@@ -1,0 +1,35 @@
+/* net/task_out.h: tasks as JSON, field by field as SPEC 2 names them.
+ *
+ * A field that is unset is absent. Payload, result, metadata and detail are written byte for byte
+ * as they came.
+ *
+ * Thread: any.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_TASK_OUT_H
+#define ERRAND_NET_TASK_OUT_H
+
+#include "queue/queue.h"
+#include "wire/json.h"
+
+#define LIST_OMIT_OVER (4 * KIB) /* payloads and results above it are left out of lists */
+
+/* Past this many bytes an answer with many whole tasks goes on as a list does: big payloads and
+ * results are left out and said to be. A thousand tasks of a megabyte must not fill the memory. */
+#define ANSWER_WHOLE_MAX (64 * MIB)
+
+void task_write(struct json_writer *w, const struct task *task);         /* whole */
+void task_write_row(struct json_writer *w, const struct task_row *row);  /* as a list shows it */
+void task_write_claimed(struct json_writer *w, const struct task *task); /* with its `lease` */
+void task_write_detail(struct json_writer *w, const struct task_detail *detail);
+
+void id_write(struct json_writer *w, struct task_id id); /* as a string */
+void id_put(struct json_writer *w, const char *key,
+            struct task_id id); /* nothing if there is none */
+void ids_put(struct json_writer *w, const char *key, const struct task_id *ids, size_t count);
+void time_put(struct json_writer *w, const char *key, int64_t ms); /* nothing if it is 0 */
+
+/* {"SCHEDULED":n, …}: every state is there. */
+void counts_put(struct json_writer *w, const char *key, const int64_t counts[TASK_STATES]);
+
+#endif
