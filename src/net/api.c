@@ -1,0 +1,249 @@
+/* net/api.c: the API on its loop: dispatch, and the way of commands to the engine and back.
+ *
+ * The loop never sleeps on commands that were not given: `prepare` runs before it sleeps, `check`
+ * right after it was woken, so that what was read in one turn goes out at once and together. An
+ * idle loop is not woken by either.
+ *
+ * Thread: net loop; engine_answered, engine_happened and engine_failed on the engine's,
+ * api_query_answered on a reader's.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/api.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/call.h"
+#include "net/openapi.h"
+#include "net/route.h"
+#include "wire/uri.h"
+
+/* ---- A request comes in ---- */
+
+static bool find_route(struct call *call, struct err *err)
+{
+    char allow[ROUTE_ALLOW_MAX];
+    struct str name = STR_NONE;
+    const struct http_request *request = &call->exchange->request;
+    if (!route_find(request, &call->route, &name, allow, err)) {
+        if (err->kind == ERR_METHOD) {
+            call->headers = arena_printf(call->arena, "Allow: %s\r\n", allow);
+        }
+        return false;
+    }
+    return str_absent(name) || uri_decode(name, call->arena, &call->name, err);
+}
+
+static bool admit(struct call *call, struct err *err)
+{
+    struct token_who who;
+    const struct route *route = call->route;
+    bool stream = route != NULL && route->media != NULL && strcmp(route->media, ROUTE_STREAM) == 0;
+    return auth_check(call->api->options.auth, &call->exchange->request,
+                      route == NULL ? OPEN : route->access, stream,
+                      (int64_t)uv_now(call->api->options.loop), call->arena, &who, err);
+}
+
+void api_handle(void *arg, struct exchange *exchange)
+{
+    struct call *call = arena_new(&exchange->arena, struct call);
+    struct err err = ERR_INIT, found = ERR_INIT;
+    call->api = arg;
+    call->exchange = exchange;
+    call->arena = &exchange->arena;
+    exchange->user = call;
+    bool known = find_route(call, &found); /* who asks from outside learns nothing, not even 404 */
+    if (!admit(call, &err)) {
+        call->headers = STR_NONE;
+        call_fail(call, &err);
+    } else if (!known) {
+        call_fail(call, &found);
+    } else if (!call->route->handle(call, &err)) {
+        call_fail(call, &err);
+    }
+}
+
+/* ---- Out to the engine, once a turn ---- */
+
+void api_give(struct api *api, struct command *command)
+{
+    api->commands_given[command->kind]++;
+    list_append(&api->outgoing, &command->link);
+}
+
+static void give_all(struct api *api)
+{
+    if (!list_empty(&api->outgoing)) {
+        engine_give(api->parts.engine, &api->outgoing);
+    }
+}
+
+static void on_prepare(uv_prepare_t *handle)
+{
+    give_all(handle->data);
+}
+
+static void on_check(uv_check_t *handle)
+{
+    give_all(handle->data);
+}
+
+/* ---- Back from other threads ---- */
+
+static void wake_loop(void *arg)
+{
+    uv_async_send(&((struct api *)arg)->wake);
+}
+
+static void engine_answered(void *arg, struct list *commands)
+{
+    channel_give_all(&((struct api *)arg)->answers, commands);
+}
+
+static void engine_happened(void *arg, struct event_batch *events)
+{
+    events_give(((struct api *)arg)->options.events, events);
+}
+
+static void engine_failed(void *arg, const struct err *err)
+{
+    struct api *api = arg;
+    log_error("the store cannot be trusted any more: %s", err->text);
+    atomic_store(&api->engine_failed, true);
+    wake_loop(api);
+}
+
+struct engine_host api_engine_host(struct api *api)
+{
+    return (struct engine_host){api, engine_answered, engine_happened, engine_failed};
+}
+
+void api_query_answered(void *arg, struct query *query)
+{
+    channel_give(&((struct api *)arg)->queries, &query->link);
+}
+
+static void answer_commands(struct api *api)
+{
+    struct list commands;
+    list_init(&commands);
+    if (!channel_take(&api->answers, &commands)) {
+        return;
+    }
+    LIST_EACH(&commands, it)
+    {
+        struct command *command = HOLDER(it, struct command, link);
+        struct api_sender *sender = command->sender;
+        list_remove(it);
+        sender->answered(sender, command);
+    }
+}
+
+static void answer_queries(struct api *api)
+{
+    struct list queries;
+    list_init(&queries);
+    if (!channel_take(&api->queries, &queries)) {
+        return;
+    }
+    LIST_EACH(&queries, it)
+    {
+        list_remove(it);
+        call_query_back(HOLDER(it, struct query, link));
+    }
+}
+
+static void on_wake(uv_async_t *handle)
+{
+    struct api *api = handle->data;
+    answer_commands(api);
+    answer_queries(api);
+    if (atomic_load(&api->engine_failed) && !api->failure_told) {
+        api->failure_told = true;
+        if (api->options.failed != NULL) {
+            api->options.failed(api->options.failed_arg);
+        }
+    }
+}
+
+/* ---- Life ---- */
+
+/* Only the server's sockets and timers keep the loop alive. */
+static bool start_handles(struct api *api, struct err *err)
+{
+    uv_loop_t *loop = api->options.loop;
+    int rc = uv_async_init(loop, &api->wake, on_wake);
+    if (rc != 0) {
+        return err_set(err, ERR_INTERNAL, "start the api: %s", uv_strerror(rc));
+    }
+    uv_prepare_init(loop, &api->prepare); /* these cannot fail */
+    uv_prepare_start(&api->prepare, on_prepare);
+    uv_check_init(loop, &api->check);
+    uv_check_start(&api->check, on_check);
+    api->wake.data = api->prepare.data = api->check.data = api;
+    uv_unref((uv_handle_t *)&api->prepare);
+    uv_unref((uv_handle_t *)&api->check);
+    return true;
+}
+
+bool api_start(const struct api_options *options, struct api **out, struct err *err)
+{
+    struct api *api = mem_new(struct api);
+    api->options = *options;
+    list_init(&api->outgoing);
+    channel_init(&api->answers, wake_loop, api);
+    channel_init(&api->queries, wake_loop, api);
+    api->scratch = BUF_INIT(ANSWER_MAX);
+    api->openapi = BUF_INIT(MIB);
+    openapi_write(&api->openapi, options->version);
+    if (!start_handles(api, err)) {
+        api_free(api);
+        return false;
+    }
+    *out = api;
+    return true;
+}
+
+void api_open(struct api *api, const struct api_parts *parts)
+{
+    api->parts = *parts;
+}
+
+/* Commands that never reached the engine are refused as the engine would. */
+static void refuse_outgoing(struct api *api)
+{
+    LIST_EACH(&api->outgoing, it)
+    {
+        struct command *command = HOLDER(it, struct command, link);
+        struct api_sender *sender = command->sender;
+        list_remove(it);
+        err_set(&command->err, ERR_UNAVAILABLE, "the server is stopping");
+        sender->answered(sender, command);
+    }
+}
+
+void api_stop(struct api *api)
+{
+    api->parts.queries = NULL;
+    answer_commands(api);
+    answer_queries(api);
+    while (!list_empty(&api->outgoing)) { /* an answer may have given another command */
+        refuse_outgoing(api);
+    }
+    uv_close((uv_handle_t *)&api->wake, NULL);
+    uv_close((uv_handle_t *)&api->prepare, NULL);
+    uv_close((uv_handle_t *)&api->check, NULL);
+}
+
+void api_free(struct api *api)
+{
+    if (api == NULL) {
+        return;
+    }
+    channel_fini(&api->answers);
+    channel_fini(&api->queries);
+    buf_fini(&api->scratch);
+    buf_fini(&api->openapi);
+    mem_free(api);
+}

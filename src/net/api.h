@@ -1,0 +1,68 @@
+/* net/api.h: the HTTP API: requests become commands and queries, their answers become JSON.
+ *
+ * Translates; decides nothing. Commands that were read in one turn of the loop go to the engine
+ * together; answers come back once per commit. Start in this order: events, api, engine (with
+ * api_engine_host), queries (with api_query_answered), server (with api_handle), api_open(). Stop:
+ * server_stop, engine_stop, queries_stop, api_stop, let the loop run out, free.
+ *
+ * Thread: net loop, but for the callbacks that say otherwise.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_API_H
+#define ERRAND_NET_API_H
+
+#include <uv.h>
+
+#include "base/clock.h"
+#include "net/auth.h"
+#include "net/events.h"
+#include "net/server.h"
+#include "queue/query.h"
+#include "queue/queue.h"
+
+struct api;
+
+struct api_options {
+    uv_loop_t *loop;
+    const struct auth *auth;   /* borrowed */
+    struct events *events;     /* borrowed */
+    const struct clock *clock; /* borrowed: the clock that tasks live by */
+    size_t payload_max;        /* [limits] payload; beyond it: 413 */
+    bool test_clock;           /* whether /api/test/clock is there */
+    struct str node_id;        /* texts are borrowed */
+    struct str version;
+    int64_t started_ms;        /* UTC */
+    void (*failed)(void *arg); /* on the loop: the store cannot be trusted, end soon; or NULL */
+    void *failed_arg;
+};
+
+MUST_CHECK bool api_start(const struct api_options *options, struct api **out, struct err *err);
+
+/* What engine_new() and queries_start() are given. Called on their threads. */
+struct engine_host api_engine_host(struct api *api);
+void api_query_answered(void *api, struct query *query);
+
+/* What is younger than the api; before the first request. */
+struct api_parts {
+    struct engine *engine;
+    struct queries *queries;
+    struct server *server;
+    struct str address; /* HOST:PORT as it is reached */
+};
+void api_open(struct api *api, const struct api_parts *parts);
+
+void api_handle(void *api, struct exchange *exchange); /* server_options.handle */
+
+/* After the engine and the readers have ended: answers what is left; the loop then runs out. */
+void api_stop(struct api *api);
+void api_free(struct api *api); /* after the loop has ended; NULL is welcome */
+
+/* ---- Commands of others on the loop ---- */
+
+/* The `sender` of every command given here: told, on the loop, when it was answered. */
+struct api_sender {
+    void (*answered)(struct api_sender *sender, struct command *command);
+};
+void api_give(struct api *api, struct command *command); /* goes out at the end of this turn */
+
+#endif

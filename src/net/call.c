@@ -1,0 +1,212 @@
+/* net/call.c: what every handler needs. See call.h.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/call.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/fault.h"
+#include "net/route.h"
+
+#define JSON_TYPE "application/json"
+
+/* ---- Reading ---- */
+
+static bool says_json(const struct http_request *request)
+{
+    struct str type = http_header(&request->headers, "content-type");
+    return !str_absent(type) && str_eq_nocase(str_trim(str_cut(&type, ';')), STR(JSON_TYPE));
+}
+
+bool call_json(struct call *call, struct json *json, struct err *err)
+{
+    const struct http_request *request = &call->exchange->request;
+    if (request->body.len == 0) {
+        return err_set(err, ERR_INVALID, "a body of JSON is needed");
+    }
+    if (!says_json(request)) {
+        return err_set(err, ERR_MEDIA, "a body needs Content-Type: " JSON_TYPE);
+    }
+    json_start(json, request->body, call->arena);
+    return true;
+}
+
+bool call_fields(struct call *call, struct fields fields, bool optional, void *into,
+                 struct err *err)
+{
+    struct json json;
+    if (optional && call->exchange->request.body.len == 0) {
+        return true;
+    }
+    return call_json(call, &json, err) && fields_read(&json, fields, into, err) &&
+           json_end(&json, err);
+}
+
+bool call_params(struct call *call, struct params params, void *into, struct err *err)
+{
+    return params_read(call->exchange->request.query, params, call->arena, into, err);
+}
+
+bool call_id(struct call *call, struct task_id *out, struct err *err)
+{
+    return (id_parse(call->name, out) && !id_none(*out)) ||
+           err_set(err, ERR_NOT_FOUND, "there is no such task");
+}
+
+/* ---- Asking ---- */
+
+/* One of the call's commands or queries is back. */
+static void call_back(struct call *call, const struct err *err)
+{
+    if (err->kind != ERR_NONE && call->failure.kind == ERR_NONE) {
+        call->failure = *err;
+    }
+    if (--call->pending > 0) {
+        return;
+    }
+    if (call->failure.kind == ERR_NONE) {
+        call->done(call);
+    } else if (call->failed != NULL) {
+        call->failed(call);
+    } else {
+        call_fail(call, &call->failure);
+    }
+}
+
+static void command_back(struct api_sender *sender, struct command *command)
+{
+    call_back(HOLDER(sender, struct call, sender), &command->err);
+}
+
+struct command *call_command(struct call *call, enum command_kind kind)
+{
+    struct command *command = arena_new(call->arena, struct command);
+    command->kind = kind;
+    command->arena = call->arena;
+    call->sender.answered = command_back;
+    command->sender = &call->sender;
+    call->pending++;
+    api_give(call->api, command);
+    return command;
+}
+
+struct query *call_query(struct call *call, enum query_kind kind)
+{
+    struct query *query = arena_new(call->arena, struct query);
+    query->kind = kind;
+    query->arena = call->arena;
+    query->sender = call;
+    return query;
+}
+
+void call_ask(struct call *call, struct query *query)
+{
+    struct queries *readers = call->api->parts.queries;
+    call->pending++;
+    query->err = ERR_INIT;
+    if (readers == NULL) { /* they have ended */
+        err_set(&query->err, ERR_UNAVAILABLE, "the server is stopping");
+        call_query_back(query);
+        return;
+    }
+    queries_ask(readers, query);
+}
+
+void call_query_back(struct query *query)
+{
+    call_back(query->sender, &query->err);
+}
+
+/* A command without a call. */
+struct stray {
+    struct api_sender sender;
+    struct command command;
+    struct arena arena;
+};
+
+static void stray_back(struct api_sender *sender, struct command *command)
+{
+    struct stray *stray = HOLDER(sender, struct stray, sender);
+    (void)command;
+    arena_fini(&stray->arena);
+    mem_free(stray);
+}
+
+struct command *api_command(struct api *api, enum command_kind kind)
+{
+    struct stray *stray = mem_new(struct stray);
+    stray->sender.answered = stray_back;
+    stray->command.kind = kind;
+    stray->command.arena = &stray->arena;
+    stray->command.sender = &stray->sender;
+    api_give(api, &stray->command);
+    return &stray->command;
+}
+
+/* ---- Answering ---- */
+
+struct json_writer call_writer(struct call *call)
+{
+    buf_clear(&call->api->scratch);
+    return JSON_WRITER(&call->api->scratch);
+}
+
+void call_answer_with(struct call *call, int status, const char *content_type, struct str headers)
+{
+    struct api *api = call->api;
+    if (api->scratch.full) {
+        struct err err = ERR_INIT;
+        err_set(&err, ERR_INTERNAL, "the answer to %s is too long", call->route->path);
+        call_fail(call, &err);
+        return;
+    }
+    exchange_answer(call->exchange, status, content_type, headers, buf_view(&api->scratch));
+    if (api->scratch.cap > ANSWER_KEPT_MAX) {
+        buf_fini(&api->scratch);
+    }
+}
+
+void call_answer(struct call *call, int status)
+{
+    call_answer_with(call, status, JSON_TYPE, STR(""));
+}
+
+void call_answer_empty(struct call *call, int status)
+{
+    exchange_answer(call->exchange, status, JSON_TYPE, STR(""), STR(""));
+}
+
+/* A write that could not be made is remembered for /readyz. */
+static void note_failure(struct api *api, const struct err *err)
+{
+    if (err->kind == ERR_UNAVAILABLE || err->kind == ERR_FATAL) {
+        api->store_down_at_ms = MAX(uv_now(api->options.loop), (uint64_t)1);
+    }
+    if (fault_status(err->kind) == 500) {
+        log_error("%s", err->text);
+    }
+}
+
+void call_fail(struct call *call, const struct err *err)
+{
+    struct json_writer w = call_writer(call);
+    note_failure(call->api, err);
+    json_open_object(&w);
+    json_key(&w, "error");
+    fault_write(&w, err);
+    json_close_object(&w);
+    struct str headers = str_of(fault_headers(err->kind));
+    if (!str_absent(call->headers)) {
+        headers = call->headers;
+    }
+    call_answer_with(call, fault_status(err->kind), JSON_TYPE, headers);
+}
+
+bool api_store_down(const struct api *api)
+{
+    uint64_t now_ms = uv_now(api->options.loop);
+    return atomic_load(&api->engine_failed) ||
+           (api->store_down_at_ms != 0 && now_ms - api->store_down_at_ms < STORE_DOWN_MS);
+}

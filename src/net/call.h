@@ -1,0 +1,92 @@
+/* net/call.h: one request on its way through the API, and what every handler needs.
+ *
+ * A call lives in its exchange's arena. A handler reads the request, gives a command or asks a
+ * query, and answers when all of them are back, with the writer of the call.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_CALL_H
+#define ERRAND_NET_CALL_H
+
+#include <stdatomic.h>
+
+#include "base/channel.h"
+#include "net/api.h"
+#include "net/fields.h"
+#include "net/params.h"
+
+#define ANSWER_MAX      ((size_t)1 << 30) /* bytes of one answer; whole tasks stop long before */
+#define ANSWER_KEPT_MAX MIB               /* of the memory an answer was written in */
+#define STORE_DOWN_MS   (5 * SECOND_MS)   /* how long an unanswered failure is remembered */
+
+struct api {
+    struct api_options options;
+    struct api_parts parts;
+    uv_async_t wake;        /* something came back from another thread */
+    uv_prepare_t prepare;   /* both give the turn's commands: one before the loop sleeps, */
+    uv_check_t check;       /* one after it was woken */
+    struct list outgoing;   /* commands of this turn */
+    struct channel answers; /* commands from the engine */
+    struct channel queries; /* queries from the readers */
+    atomic_bool engine_failed;
+    bool failure_told;
+    uint64_t store_down_at_ms;              /* loop time of the last ERR_UNAVAILABLE; 0: none */
+    uint64_t claims;                        /* serial of the last claim */
+    uint64_t commands_given[COMMAND_KINDS]; /* for /metrics */
+    struct buf scratch;                     /* answers are written here */
+    struct buf openapi;                     /* the document, written once */
+};
+
+struct route;
+
+struct call {
+    struct api_sender sender; /* first: the engine's answers find the call by it */
+    struct api *api;
+    struct exchange *exchange;
+    struct arena *arena; /* the exchange's */
+    const struct route *route;
+    struct str name;    /* what stands for {…} in the path, decoded; absent when there is none */
+    struct str headers; /* lines to send with a failure; absent: those that go with its kind */
+    unsigned pending;   /* commands and queries that are out */
+    struct err failure; /* the first among their answers */
+    void (*done)(struct call *call);   /* all are back, and well */
+    void (*failed)(struct call *call); /* all are back, `failure` says why not; NULL: answer it */
+    void *own;                         /* the handler's */
+};
+
+/* ---- Reading ---- */
+
+/* The body as JSON. ERR_MEDIA if it says to be something else, ERR_INVALID if there is none. */
+MUST_CHECK bool call_json(struct call *call, struct json *json, struct err *err);
+
+/* The whole body by a table; an absent body is an empty object where `optional`. */
+MUST_CHECK bool call_fields(struct call *call, struct fields fields, bool optional, void *into,
+                            struct err *err);
+MUST_CHECK bool call_params(struct call *call, struct params params, void *into, struct err *err);
+MUST_CHECK bool call_id(struct call *call, struct task_id *out, struct err *err); /* {id}, or 404 */
+
+/* ---- Asking ---- */
+
+/* A command of the call, to be filled before the handler returns; it goes out by itself. */
+struct command *call_command(struct call *call, enum command_kind kind);
+/* A query of the call, to be filled and then asked; it may be asked again once it is back. */
+struct query *call_query(struct call *call, enum query_kind kind);
+void call_ask(struct call *call, struct query *query);
+
+void call_query_back(struct query *query); /* the reader has answered it */
+
+/* A command of nobody's, with an arena of its own: fill it; it goes out by itself. */
+struct command *api_command(struct api *api, enum command_kind kind);
+
+/* ---- Answering: the call is over afterwards ---- */
+
+struct json_writer call_writer(struct call *call); /* an empty answer to be written */
+void call_answer(struct call *call, int status);   /* what was written, as JSON */
+void call_answer_with(struct call *call, int status, const char *content_type, struct str headers);
+void call_answer_empty(struct call *call, int status);
+void call_fail(struct call *call, const struct err *err);
+
+bool api_store_down(const struct api *api); /* a write failed a moment ago */
+
+#endif

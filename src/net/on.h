@@ -1,0 +1,27 @@
+/* net/on.h: the handlers of the API, one for each row of the table in route.c.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_ON_H
+#define ERRAND_NET_ON_H
+
+#include "net/route.h"
+#include "queue/queue.h"
+
+route_fn on_task_create, on_task_list, on_task_show, on_task_cancel, on_task_retry, on_task_change,
+    on_task_remove, on_task_why, on_task_stream;
+route_fn on_tasks_cancel, on_tasks_retry;
+route_fn on_task_claim, on_task_heartbeat, on_task_complete, on_task_fail, on_task_release,
+    on_tasks_finish;
+route_fn on_queue_list, on_queue_show, on_queue_set, on_queue_pause, on_queue_resume,
+    on_queue_purge;
+route_fn on_document_show, on_document_list, on_worker_list, on_node_list, on_stats_show, on_events,
+    on_metrics;
+route_fn on_health, on_ready, on_openapi, on_test_clock;
+
+extern const struct params show_params, documents_params, events_params, stream_params;
+
+/* For purge: the same as the bulk commands, without a body. */
+void call_bulk(struct call *call, enum bulk_verb verb, const struct task_filter *filter,
+               struct str reason);
+
+#endif

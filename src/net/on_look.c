@@ -1,0 +1,202 @@
+/* net/on_look.c: lists of tasks, and one task as it is or as it ends.
+ *
+ * Waiting for a task to end: the watch starts before the task is read, so that an end in between
+ * is not missed; when the watch fires or the time is over, the task is read once more.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/call.h"
+#include "net/filter_in.h"
+#include "net/on.h"
+#include "net/task_out.h"
+#include "wire/uri.h"
+
+#define WAIT_SCHEMA "{\"type\":\"integer\",\"minimum\":0,\"maximum\":60000,\"default\":0}"
+
+/* ---- Lists ---- */
+
+/* The same question from where this page ended. */
+static struct str next_link(struct call *call, uint64_t last)
+{
+    struct str query = call->exchange->request.query, name, value;
+    char cursor[CURSOR_TEXT];
+    SCOPED(buf_fini) struct buf link = BUF_INIT(64 * KIB);
+    buf_c(&link, "Link: </api/tasks?");
+    while (uri_pair(&query, call->arena, &name, &value, NULL)) {
+        if (!str_is(name, "cursor")) {
+            buf_str(&link, name); /* one of our own words */
+            buf_char(&link, '=');
+            uri_encode(&link, value);
+            buf_char(&link, '&');
+        }
+    }
+    buf_c(&link, "cursor=");
+    buf_str(&link, cursor_text(last, cursor));
+    buf_c(&link, ">; rel=\"next\"\r\n");
+    return arena_str(call->arena, buf_view(&link));
+}
+
+static void answer_list(struct call *call)
+{
+    const struct task_rows *rows = &((struct query *)call->own)->rows;
+    struct json_writer w = call_writer(call);
+    struct str link = STR("");
+    json_open_array(&w);
+    for (size_t i = 0; i < rows->count; i++) {
+        task_write_row(&w, &rows->at[i]);
+    }
+    json_close_array(&w);
+    if (rows->more && rows->count > 0) {
+        link = next_link(call, rows->at[rows->count - 1].task.id.hi);
+    }
+    call_answer_with(call, 200, "application/json", link);
+}
+
+bool on_task_list(struct call *call, struct err *err)
+{
+    struct task_filter filter = {.limit = LIST_LIMIT_DEFAULT, .omit_over = LIST_OMIT_OVER};
+    if (!call_params(call, list_params, &filter, err)) {
+        return false;
+    }
+    struct query *query = call_query(call, QUERY_LIST);
+    query->filter = filter;
+    call->own = query;
+    call->done = answer_list;
+    call_ask(call, query);
+    return true;
+}
+
+/* ---- One task ---- */
+
+struct show {
+    struct call *call;
+    struct query *query;
+    struct events_watch watch;
+    bool waits;  /* an unfinished task is not the answer yet */
+    bool asking; /* the query is out */
+};
+
+static void show_stop_waiting(struct show *show)
+{
+    if (show->watch.active) {
+        events_unwatch(show->call->api->options.events, &show->watch);
+    }
+    show->waits = false;
+}
+
+static void show_ask(struct show *show)
+{
+    if (!show->asking) {
+        show->asking = true;
+        call_ask(show->call, show->query);
+    }
+}
+
+static void show_answer(struct show *show)
+{
+    struct call *call = show->call;
+    struct json_writer w = call_writer(call);
+    task_write_detail(&w, &show->query->detail);
+    call_answer(call, 200);
+}
+
+static void show_failed(struct call *call)
+{
+    show_stop_waiting(call->own);
+    call_fail(call, &call->failure);
+}
+
+static void show_read(struct call *call)
+{
+    struct show *show = call->own;
+    const struct query *query = show->query;
+    show->asking = false;
+    if (!query->found) {
+        err_set(&call->failure, ERR_NOT_FOUND, "there is no such task");
+        show_failed(call);
+        return;
+    }
+    bool over = task_state_terminal(query->detail.task.state) || call->exchange->is_gone;
+    if (show->waits && !over && show->watch.active) {
+        return;
+    }
+    if (show->waits && !over) { /* it ended after this was read */
+        show->waits = false;
+        show_ask(show);
+        return;
+    }
+    show_stop_waiting(show);
+    show_answer(show);
+}
+
+/* Time is over, the client left, or the task has ended: one more look, and that is the answer. */
+static void show_last_look(struct show *show)
+{
+    bool was_out = show->asking;
+    show_stop_waiting(show);
+    if (!was_out) {
+        show_ask(show);
+    }
+}
+
+static void show_ended(struct events_watch *watch, const struct event *event)
+{
+    struct show *show = HOLDER(watch, struct show, watch);
+    (void)event;
+    if (!show->asking) { /* else show_read() sees that the watch is over, and looks again */
+        show_last_look(show);
+    }
+}
+
+static void show_time_over(struct exchange *exchange)
+{
+    show_last_look(((struct call *)exchange->user)->own);
+}
+
+static void show_gone(struct exchange *exchange)
+{
+    show_last_look(((struct call *)exchange->user)->own);
+}
+
+static bool set_wait(void *into, struct str value, struct err *err)
+{
+    return param_i64("waitMs", value, 0, CLAIM_WAIT_MAX, into, err);
+}
+
+static const struct param show_table[] = {
+    PARAM("waitMs", set_wait, WAIT_SCHEMA, "Hold the answer this long for the task to end."),
+};
+const struct params show_params = {show_table, ARRAY_LEN(show_table)};
+
+static void show_wait(struct show *show, int64_t wait_ms)
+{
+    struct exchange *exchange = show->call->exchange;
+    show->waits = true;
+    show->watch.task = show->query->id;
+    show->watch.fire = show_ended;
+    events_watch(show->call->api->options.events, &show->watch);
+    exchange->gone = show_gone;
+    exchange_timer(exchange, wait_ms, show_time_over);
+}
+
+bool on_task_show(struct call *call, struct err *err)
+{
+    struct task_id id;
+    int64_t wait_ms = 0;
+    if (!call_id(call, &id, err) || !call_params(call, show_params, &wait_ms, err)) {
+        return false;
+    }
+    struct show *show = arena_new(call->arena, struct show);
+    show->call = call;
+    show->query = call_query(call, QUERY_DETAIL);
+    show->query->id = id;
+    call->own = show;
+    call->done = show_read;
+    call->failed = show_failed;
+    if (wait_ms > 0) {
+        show_wait(show, wait_ms);
+    }
+    show_ask(show);
+    return true;
+}

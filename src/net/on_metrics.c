@@ -1,0 +1,52 @@
+/* net/on_metrics.c: GET /metrics: three questions to the engine, one page of numbers.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/call.h"
+#include "net/metrics.h"
+#include "net/on.h"
+
+struct scrape {
+    struct command *queues, *stats, *workers;
+};
+
+static bool wants_open_metrics(const struct call *call)
+{
+    struct str accept = http_header(&call->exchange->request.headers, "accept");
+    struct str wanted = STR("application/openmetrics-text");
+    return accept.len > 0 && memmem(accept.ptr, accept.len, wanted.ptr, wanted.len) != NULL;
+}
+
+static void answer_metrics(struct call *call)
+{
+    const struct scrape *scrape = call->own;
+    const struct api *api = call->api;
+    struct json_writer w = call_writer(call);
+    struct metrics metrics = {
+        .open_metrics = wants_open_metrics(call),
+        .queues = scrape->queues->queues.views,
+        .queues_count = scrape->queues->queues.count,
+        .stats = &scrape->stats->stats.stats,
+        .workers = scrape->workers->workers.workers,
+        .workers_count = scrape->workers->workers.count,
+        .connections = server_connections(api->parts.server),
+        .commands = api->commands_given,
+        .version = api->options.version,
+        .started_ms = api->options.started_ms,
+    };
+    metrics_write(w.buf, &metrics);
+    call_answer_with(call, 200, metrics.open_metrics ? METRICS_OPEN_TYPE : METRICS_TYPE, STR(""));
+}
+
+bool on_metrics(struct call *call, struct err *err)
+{
+    struct scrape *scrape = arena_new(call->arena, struct scrape);
+    (void)err;
+    scrape->queues = call_command(call, COMMAND_QUEUES);
+    scrape->stats = call_command(call, COMMAND_STATS);
+    scrape->workers = call_command(call, COMMAND_WORKERS);
+    call->own = scrape;
+    call->done = answer_metrics;
+    return true;
+}

@@ -1,0 +1,307 @@
+/* net/on_system.c: documents, workers, nodes, statistics, health, the test clock.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <unistd.h>
+
+#include "net/call.h"
+#include "net/on.h"
+#include "net/task_out.h"
+
+/* Gives a command that needs no more than its kind; `done` finds it in call->own. */
+static bool ask(struct call *call, enum command_kind kind, void (*done)(struct call *call),
+                struct err *err)
+{
+    if (!call_params(call, no_params, NULL, err)) {
+        return false;
+    }
+    call->own = call_command(call, kind);
+    call->done = done;
+    return true;
+}
+
+/* ---- Documents ---- */
+
+static void write_document(struct json_writer *w, const struct document_view *view, bool with_line)
+{
+    json_open_object(w);
+    json_put_str(w, "documentId", view->document);
+    json_put_bool(w, "locked", view->locked);
+    if (view->locked) {
+        id_put(w, "taskId", view->task);
+        json_put_str(w, "workerId", view->worker);
+        time_put(w, "since", view->since_ms);
+    }
+    if (with_line) {
+        ids_put(w, "waiting", view->waiting, view->waiting_count);
+    }
+    json_close_object(w);
+}
+
+static void answer_document(struct call *call)
+{
+    struct json_writer w = call_writer(call);
+    write_document(&w, &((struct command *)call->own)->document.view, true);
+    call_answer(call, 200);
+}
+
+bool on_document_show(struct call *call, struct err *err)
+{
+    if (call->name.len > TASK_DOCUMENT_MAX) {
+        return err_field(err, "documentId", "documentId must be at most %d bytes",
+                         TASK_DOCUMENT_MAX);
+    }
+    if (!ask(call, COMMAND_DOCUMENT, answer_document, err)) {
+        return false;
+    }
+    ((struct command *)call->own)->document.document = call->name;
+    return true;
+}
+
+static void answer_documents(struct call *call)
+{
+    const struct command_document *documents = &((struct command *)call->own)->document;
+    struct json_writer w = call_writer(call);
+    json_open_array(&w);
+    for (size_t i = 0; i < documents->count; i++) {
+        write_document(&w, &documents->all[i], false);
+    }
+    json_close_array(&w);
+    call_answer(call, 200);
+}
+
+static bool set_locked(void *into, struct str value, struct err *err)
+{
+    (void)into;
+    return str_is(value, "true") ||
+           err_field(err, "locked", "locked must be true: only locked documents are listed");
+}
+
+static const struct param documents_table[] = {
+    PARAM("locked", set_locked, "{\"type\":\"boolean\",\"const\":true}",
+          "Only locked documents are known as such."),
+};
+const struct params documents_params = {documents_table, ARRAY_LEN(documents_table)};
+
+bool on_document_list(struct call *call, struct err *err)
+{
+    if (!call_params(call, documents_params, NULL, err)) {
+        return false;
+    }
+    call->own = call_command(call, COMMAND_DOCUMENTS);
+    call->done = answer_documents;
+    return true;
+}
+
+/* ---- Workers and nodes ---- */
+
+static void write_worker(struct json_writer *w, const struct worker_view *worker, struct str node)
+{
+    json_open_object(w);
+    json_put_str(w, "id", worker->id);
+    json_put_str(w, "kind", worker->kind);
+    json_put_str(w, "node", node);
+    json_put_c(w, "state", worker->tasks_count > 0 ? "busy" : "idle");
+    ids_put(w, "taskIds", worker->tasks, worker->tasks_count);
+    time_put(w, "lastSeenAt", worker->seen_ms);
+    json_close_object(w);
+}
+
+static void answer_workers(struct call *call)
+{
+    const struct command_workers *workers = &((struct command *)call->own)->workers;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_array(&w, "workers");
+    for (size_t i = 0; i < workers->count; i++) {
+        write_worker(&w, &workers->workers[i], call->api->options.node_id);
+    }
+    json_close_array(&w);
+    json_close_object(&w);
+    call_answer(call, 200);
+}
+
+bool on_worker_list(struct call *call, struct err *err)
+{
+    return ask(call, COMMAND_WORKERS, answer_workers, err);
+}
+
+static void write_node(struct json_writer *w, const struct api *api, int64_t running)
+{
+    json_open_object(w);
+    json_put_str(w, "id", api->options.node_id);
+    json_put_str(w, "address", api->parts.address);
+    json_put_i64(w, "pid", getpid());
+    json_put_bool(w, "leader", true);
+    json_put_c(w, "store", api_store_down(api) ? "down" : "ok");
+    json_put_c(w, "broker", "memory");
+    json_put_str(w, "version", api->options.version);
+    json_put_time(w, "startedAt", api->options.started_ms);
+    json_put_i64(w, "running", running);
+    json_close_object(w);
+}
+
+static void answer_nodes(struct call *call)
+{
+    const struct queue_stats *stats = &((struct command *)call->own)->stats.stats;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_array(&w, "nodes");
+    write_node(&w, call->api, stats->counts[TASK_RUNNING]);
+    json_close_array(&w);
+    json_close_object(&w);
+    call_answer(call, 200);
+}
+
+bool on_node_list(struct call *call, struct err *err)
+{
+    return ask(call, COMMAND_STATS, answer_nodes, err);
+}
+
+/* ---- Statistics ---- */
+
+static void put_quantiles(struct json_writer *w, const char *key, const struct histogram *histogram)
+{
+    json_put_object(w, key);
+    json_put_f64(w, "p50", histogram_quantile_ms(histogram, 0.50));
+    json_put_f64(w, "p95", histogram_quantile_ms(histogram, 0.95));
+    json_put_f64(w, "p99", histogram_quantile_ms(histogram, 0.99));
+    json_close_object(w);
+}
+
+static void put_oldest(struct json_writer *w, const struct queue_stats *stats)
+{
+    if (stats->oldest_ms == INT64_MAX) {
+        json_put_null(w, "oldestReadyTask");
+        return;
+    }
+    json_put_object(w, "oldestReadyTask");
+    json_put_i64(w, "ageMs", MAX(stats->now_ms - stats->oldest_ms, 0));
+    json_put_time(w, "queuedAt", stats->oldest_ms);
+    json_close_object(w);
+}
+
+static void write_stats(struct json_writer *w, const struct queue_stats *stats)
+{
+    json_open_object(w);
+    counts_put(w, "counts", stats->counts);
+    json_put_object(w, "rates");
+    json_put_f64(w, "createdPerSecond", stats->created_per_second);
+    json_put_f64(w, "startedPerSecond", stats->started_per_second);
+    json_put_f64(w, "finishedPerSecond", stats->finished_per_second);
+    json_close_object(w);
+    json_put_object(w, "latency");
+    put_quantiles(w, "queueWaitMs", &stats->wait);
+    put_quantiles(w, "runMs", &stats->run);
+    json_close_object(w);
+    put_oldest(w, stats);
+    json_put_i64(w, "waitingClaims", (int64_t)stats->waiting_claims);
+    json_put_time(w, "now", stats->now_ms);
+    json_close_object(w);
+}
+
+static void answer_stats(struct call *call)
+{
+    struct json_writer w = call_writer(call);
+    write_stats(&w, &((struct command *)call->own)->stats.stats);
+    call_answer(call, 200);
+}
+
+bool on_stats_show(struct call *call, struct err *err)
+{
+    return ask(call, COMMAND_STATS, answer_stats, err);
+}
+
+/* ---- Health ---- */
+
+static void write_health(struct call *call, bool down)
+{
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_c(&w, "status", down ? "degraded" : "ok");
+    if (down) {
+        json_put_array(&w, "degraded");
+        json_add_str(&w, STR("store"));
+        json_close_array(&w);
+    }
+    json_put_str(&w, "version", call->api->options.version);
+    json_close_object(&w);
+}
+
+bool on_health(struct call *call, struct err *err)
+{
+    (void)err;
+    write_health(call, api_store_down(call->api));
+    call_answer(call, 200);
+    return true;
+}
+
+bool on_ready(struct call *call, struct err *err)
+{
+    bool down = api_store_down(call->api);
+    (void)err;
+    write_health(call, down);
+    call_answer_with(call, down ? 503 : 200, "application/json",
+                     down ? STR("Retry-After: 1\r\n") : STR(""));
+    return true;
+}
+
+bool on_openapi(struct call *call, struct err *err)
+{
+    (void)err;
+    exchange_answer(call->exchange, 200, "application/json", STR(""),
+                    buf_view(&call->api->openapi));
+    return true;
+}
+
+/* ---- The test clock ---- */
+
+struct clock_in {
+    bool has_advance, has_set;
+    int64_t advance_ms, set_ms;
+};
+
+static bool set_advance(struct json *json, void *into, struct err *err)
+{
+    struct clock_in *in = into;
+    in->has_advance = true;
+    return field_i64(json, 0, TASK_TIME_MAX_MS, &in->advance_ms, err);
+}
+
+static bool set_time(struct json *json, void *into, struct err *err)
+{
+    struct clock_in *in = into;
+    in->has_set = true;
+    return field_time(json, &in->set_ms, err);
+}
+
+static void answer_clock(struct call *call)
+{
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_time(&w, "now", ((struct command *)call->own)->clock.now_ms);
+    json_close_object(&w);
+    call_answer(call, 200);
+}
+
+bool on_test_clock(struct call *call, struct err *err)
+{
+    static const struct field table[] = {FIELD("advanceMs", set_advance), FIELD("set", set_time)};
+    struct clock_in in = {0};
+    if (!call->api->options.test_clock) {
+        return err_set(err, ERR_NOT_FOUND, "this server was not started with --test-clock");
+    }
+    if (!call_fields(call, FIELDS(table), false, &in, err)) {
+        return false;
+    }
+    if (in.has_advance == in.has_set) {
+        return err_set(err, ERR_INVALID, "either advanceMs or set is needed");
+    }
+    struct command *command = call_command(call, COMMAND_CLOCK);
+    command->clock.relative = in.has_advance;
+    command->clock.ms = in.has_advance ? in.advance_ms : in.set_ms;
+    call->own = command;
+    call->done = answer_clock;
+    return true;
+}

@@ -1,0 +1,197 @@
+/* net/on_task.c: creating, steering and explaining single tasks.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/call.h"
+#include "net/on.h"
+#include "net/task_in.h"
+#include "net/task_out.h"
+
+/* ---- Creating ---- */
+
+static struct str location_of(struct call *call, struct task_id id)
+{
+    char text[TASK_ID_TEXT];
+    return arena_printf(call->arena, "Location: /api/tasks/" STR_FMT "\r\n",
+                        STR_ARG(id_text(id, text)));
+}
+
+static void created_one(struct call *call)
+{
+    const struct order *order = ((struct command *)call->own)->create.orders;
+    struct json_writer w = call_writer(call);
+    task_write(&w, &order->task);
+    call_answer_with(call, order->known ? 200 : 201, "application/json",
+                     location_of(call, order->task.id));
+}
+
+static void answer_many(struct call *call, const struct order *orders, size_t count)
+{
+    struct json_writer w = call_writer(call);
+    json_open_array(&w);
+    for (size_t i = 0; i < count; i++) {
+        task_write(&w, &orders[i].task);
+    }
+    json_close_array(&w);
+    call_answer(call, 201);
+}
+
+static void created_many(struct call *call)
+{
+    const struct command_create *create = &((struct command *)call->own)->create;
+    answer_many(call, create->orders, create->count);
+}
+
+bool on_task_create(struct call *call, struct err *err)
+{
+    struct json json;
+    struct create_in in;
+    if (!call_params(call, no_params, NULL, err) || !call_json(call, &json, err) ||
+        !create_read(&json, call->api->options.payload_max, &in, err) || !json_end(&json, err)) {
+        return false;
+    }
+    if (in.count == 0) {
+        answer_many(call, NULL, 0);
+        return true;
+    }
+    struct command *command = call_command(call, COMMAND_CREATE);
+    command->create = (struct command_create){in.orders, in.count};
+    call->own = command;
+    call->done = in.many ? created_many : created_one;
+    return true;
+}
+
+/* ---- Steering ---- */
+
+static void answer_task(struct call *call)
+{
+    const struct task *task = &((struct command *)call->own)->one.task;
+    struct json_writer w = call_writer(call);
+    task_write(&w, task);
+    call_answer(call, 200);
+}
+
+static void answer_cancelled(struct call *call)
+{
+    const struct task *task = &((struct command *)call->own)->one.task;
+    struct json_writer w = call_writer(call);
+    task_write(&w, task);
+    call_answer(call, task->state == TASK_CANCELLED ? 200 : 202);
+}
+
+static void answer_removed(struct call *call)
+{
+    call_answer_empty(call, 204);
+}
+
+static struct command_one *steer(struct call *call, enum command_kind kind, struct task_id id,
+                                 void (*done)(struct call *call))
+{
+    struct command *command = call_command(call, kind);
+    command->one.id = id;
+    call->own = command;
+    call->done = done;
+    return &command->one;
+}
+
+static bool set_reason(struct json *json, void *into, struct err *err)
+{
+    return json_take_null(json) || field_text(json, 0, TASK_REASON_MAX, into, err);
+}
+
+bool on_task_cancel(struct call *call, struct err *err)
+{
+    static const struct field table[] = {FIELD("reason", set_reason)};
+    struct task_id id;
+    struct str reason = STR_NONE;
+    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+        !call_fields(call, FIELDS(table), true, &reason, err)) {
+        return false;
+    }
+    steer(call, COMMAND_CANCEL, id, answer_cancelled)->reason = reason;
+    return true;
+}
+
+bool on_task_retry(struct call *call, struct err *err)
+{
+    struct task_id id;
+    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+        !call_fields(call, FIELDS_NONE, true, NULL, err)) {
+        return false;
+    }
+    steer(call, COMMAND_REVIVE, id, answer_task);
+    return true;
+}
+
+bool on_task_change(struct call *call, struct err *err)
+{
+    struct task_id id;
+    struct task_patch patch = {0};
+    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+        !call_fields(call, patch_fields, false, &patch, err)) {
+        return false;
+    }
+    steer(call, COMMAND_CHANGE, id, answer_task)->patch = patch;
+    return true;
+}
+
+bool on_task_remove(struct call *call, struct err *err)
+{
+    struct task_id id;
+    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err)) {
+        return false;
+    }
+    steer(call, COMMAND_REMOVE, id, answer_removed);
+    return true;
+}
+
+/* ---- Explaining ---- */
+
+static void write_reason(struct json_writer *w, const struct why_reason *reason)
+{
+    json_open_object(w);
+    json_put_c(w, "code", why_code_name(reason->code));
+    json_put_str(w, "message", reason->message);
+    id_put(w, "taskId", reason->task);
+    if (!str_absent(reason->worker)) {
+        json_put_str(w, "workerId", reason->worker);
+    }
+    time_put(w, "since", reason->since_ms);
+    time_put(w, "until", reason->until_ms);
+    if (reason->ahead >= 0) {
+        json_put_i64(w, "ahead", reason->ahead);
+    }
+    if (reason->tasks_count > 0) {
+        ids_put(w, "taskIds", reason->tasks, reason->tasks_count);
+    }
+    json_close_object(w);
+}
+
+static void answer_why(struct call *call)
+{
+    const struct command_why *why = &((struct command *)call->own)->why;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_c(&w, "state", task_state_name(why->state));
+    json_put_array(&w, "reasons");
+    for (size_t i = 0; i < why->count; i++) {
+        write_reason(&w, &why->reasons[i]);
+    }
+    json_close_array(&w);
+    json_close_object(&w);
+    call_answer(call, 200);
+}
+
+bool on_task_why(struct call *call, struct err *err)
+{
+    struct task_id id;
+    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err)) {
+        return false;
+    }
+    struct command *command = call_command(call, COMMAND_WHY);
+    command->why.id = id;
+    call->own = command;
+    call->done = answer_why;
+    return true;
+}

@@ -1,0 +1,283 @@
+/* net/openapi.c: writes openapi.json. See openapi.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/openapi.h"
+
+#include "net/route.h"
+#include "openapi_schemas.h"
+#include "wire/json.h"
+
+#define ERROR_SCHEMA "Error"
+
+static const char *const access_names[ACCESSES] = {
+    [OPEN] = "Needs no token.",
+    [MAY_READ] = "Needs the role read, produce or admin.",
+    [MAY_READ_TASKS] = "Needs the role read, produce, work or admin.",
+    [MAY_PRODUCE] = "Needs the role produce or admin.",
+    [MAY_WORK] = "Needs the role work or admin.",
+    [MAY_ADMIN] = "Needs the role admin.",
+};
+
+/* ---- Small pieces ---- */
+
+static void put_ref(struct json_writer *w, const char *key, struct str name)
+{
+    json_put_object(w, key);
+    json_key(w, "$ref");
+    buf_printf(w->buf, "\"#/components/schemas/" STR_FMT "\"", STR_ARG(name));
+    w->comma = true;
+    json_close_object(w);
+}
+
+static void put_content(struct json_writer *w, const char *media, struct str schema)
+{
+    json_put_object(w, "content");
+    json_put_object(w, media);
+    if (schema.len > 0) {
+        put_ref(w, "schema", schema);
+    } else {
+        json_put_raw(w, "schema", STR("{\"type\":\"string\"}"));
+    }
+    json_close_object(w);
+    json_close_object(w);
+}
+
+static const char *describe(struct str status)
+{
+    static const char *const known[][2] = {
+        {"200", "Done."},
+        {"201", "Created."},
+        {"202", "Accepted: a running task was asked to stop."},
+        {"204", "Done; nothing to say."},
+        {"400", "A value is wrong; `field` names it."},
+        {"401", "A token is needed."},
+        {"403", "Not allowed for this token, host or origin."},
+        {"404", "There is no such thing."},
+        {"409", "Not in this state, or the lease was lost."},
+        {"413", "Too many bytes."},
+        {"415", "The body is not application/json."},
+        {"429", "A limit is reached; try again later."},
+        {"503", "The store is away or failed; try again later."},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(known); i++) {
+        if (str_is(status, known[i][0])) {
+            return known[i][1];
+        }
+    }
+    return "Something else went wrong.";
+}
+
+/* ---- Answers ---- */
+
+static void put_answer(struct json_writer *w, const struct route *route, struct str status,
+                       struct str schema)
+{
+    json_key_str(w, status);
+    json_open_object(w);
+    json_put_c(w, "description", describe(status));
+    if (schema.len > 0 || route->media != NULL) {
+        put_content(w, route->media == NULL ? "application/json" : route->media, schema);
+    }
+    json_close_object(w);
+}
+
+static void put_answers(struct json_writer *w, const struct route *route)
+{
+    struct str rest = str_of(route->answers);
+    while (!str_absent(rest)) {
+        struct str schema = str_trim(str_cut(&rest, ','));
+        struct str status = str_cut(&schema, ' ');
+        put_answer(w, route, status, schema);
+    }
+}
+
+/* Whether a route may answer a fault of that status. */
+static bool may_fail(const struct route *route, const char *status)
+{
+    bool body = route->request != NULL, open = route->access == OPEN;
+    if (strstr(route->answers, status) != NULL) {
+        return false; /* described already */
+    }
+    if (strcmp(status, "413") == 0 || strcmp(status, "415") == 0) {
+        return body;
+    }
+    if (strcmp(status, "404") == 0 || strcmp(status, "409") == 0) {
+        return route->faults != NULL && strstr(route->faults, status) != NULL;
+    }
+    return strcmp(status, "400") == 0 || strcmp(status, "403") == 0 || !open;
+}
+
+static void put_fault(struct json_writer *w, const char *status)
+{
+    json_put_object(w, status);
+    json_put_c(w, "description", describe(str_of(status)));
+    put_content(w, "application/json", STR(ERROR_SCHEMA));
+    json_close_object(w);
+}
+
+static void put_responses(struct json_writer *w, const struct route *route)
+{
+    static const char *const faults[] = {"400", "401", "403", "404", "409",
+                                         "413", "415", "429", "503"};
+    json_put_object(w, "responses");
+    put_answers(w, route);
+    for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+        if (may_fail(route, faults[i])) {
+            put_fault(w, faults[i]);
+        }
+    }
+    put_fault(w, "default");
+    json_close_object(w);
+}
+
+/* ---- Questions ---- */
+
+static void put_path_param(struct json_writer *w, const char *path)
+{
+    const char *open = strchr(path, '{');
+    if (open == NULL) {
+        return;
+    }
+    struct str name = {open + 1, (size_t)(strchr(open, '}') - open) - 1};
+    bool task = strncmp(path, "/api/tasks/", 11) == 0;
+    json_open_object(w);
+    json_put_str(w, "name", name);
+    json_put_c(w, "in", "path");
+    json_put_bool(w, "required", true);
+    json_put_raw(w, "schema",
+                 task ? STR("{\"type\":\"string\",\"format\":\"uuid\"}")
+                      : STR("{\"type\":\"string\",\"minLength\":1}"));
+    json_close_object(w);
+}
+
+static void put_query_param(struct json_writer *w, const struct param *param)
+{
+    json_open_object(w);
+    json_put_str(w, "name", param->name);
+    json_put_c(w, "in", "query");
+    json_put_c(w, "description", param->about);
+    json_put_raw(w, "schema", str_of(param->schema));
+    json_close_object(w);
+}
+
+static void put_parameters(struct json_writer *w, const struct route *route)
+{
+    json_put_array(w, "parameters");
+    put_path_param(w, route->path);
+    for (size_t i = 0; route->params != NULL && i < route->params->count; i++) {
+        put_query_param(w, &route->params->at[i]);
+    }
+    json_close_array(w);
+}
+
+static void put_request(struct json_writer *w, const struct route *route)
+{
+    if (route->request == NULL) {
+        return;
+    }
+    json_put_object(w, "requestBody");
+    json_put_bool(w, "required", !route->optional_body);
+    put_content(w, "application/json", str_of(route->request));
+    json_close_object(w);
+}
+
+/* "get_api_tasks_id": unique, because method and path are. */
+static void put_operation_id(struct json_writer *w, const char *method, const char *path)
+{
+    SCOPED(buf_fini) struct buf id = BUF_INIT(KIB);
+    buf_c(&id, method);
+    for (const char *c = path; *c != '\0'; c++) {
+        if (*c != '{' && *c != '}') {
+            buf_char(&id, *c == '/' || *c == '.' ? '_' : *c);
+        }
+    }
+    json_put_str(w, "operationId", buf_view(&id));
+}
+
+static const char *lower_method(enum http_method method)
+{
+    switch (method) {
+    case HTTP_GET:
+        return "get";
+    case HTTP_POST:
+        return "post";
+    case HTTP_PUT:
+        return "put";
+    case HTTP_PATCH:
+        return "patch";
+    default:
+        return "delete";
+    }
+}
+
+static void put_operation(struct json_writer *w, const struct route *route)
+{
+    const char *method = lower_method(route->method);
+    json_put_object(w, method);
+    put_operation_id(w, method, route->path);
+    json_put_c(w, "summary", route->summary);
+    json_put_c(w, "description", access_names[route->access]);
+    put_parameters(w, route);
+    put_request(w, route);
+    put_responses(w, route);
+    if (route->access == OPEN) {
+        json_put_raw(w, "security", STR("[]"));
+    }
+    json_close_object(w);
+}
+
+/* ---- The document ---- */
+
+static bool is_first_of_path(size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (strcmp(routes[i].path, routes[at].path) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void put_path(struct json_writer *w, size_t first)
+{
+    json_put_object(w, routes[first].path);
+    for (size_t i = first; i < routes_count; i++) {
+        if (strcmp(routes[i].path, routes[first].path) == 0) {
+            put_operation(w, &routes[i]);
+        }
+    }
+    json_close_object(w);
+}
+
+static void put_paths(struct json_writer *w)
+{
+    json_put_object(w, "paths");
+    for (size_t i = 0; i < routes_count; i++) {
+        if (is_first_of_path(i)) {
+            put_path(w, i);
+        }
+    }
+    json_close_object(w);
+}
+
+void openapi_write(struct buf *buf, struct str version)
+{
+    struct json_writer w = JSON_WRITER(buf);
+    struct str schemas = {(const char *)openapi_schemas, sizeof openapi_schemas};
+    json_open_object(&w);
+    json_put_c(&w, "openapi", "3.1.0");
+    json_put_object(&w, "info");
+    json_put_c(&w, "title", "Errand");
+    json_put_c(&w, "summary", "A durable task queue and scheduler");
+    json_put_str(&w, "version", version);
+    json_put_raw(&w, "license", STR("{\"name\":\"MIT\",\"identifier\":\"MIT\"}"));
+    json_close_object(&w);
+    json_put_raw(&w, "security", STR("[{\"bearer\":[]},{}]"));
+    put_paths(&w);
+    json_put_object(&w, "components");
+    json_put_raw(&w, "schemas", schemas);
+    json_put_raw(&w, "securitySchemes",
+                 STR("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}}"));
+    json_close_object(&w);
+    json_close_object(&w);
+}

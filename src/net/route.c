@@ -1,0 +1,189 @@
+/* net/route.c: the one table of what the API can be asked. See route.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/route.h"
+
+#include <stdio.h>
+
+#include "net/filter_in.h"
+#include "net/on.h"
+
+#define GET    HTTP_GET
+#define POST   HTTP_POST
+#define PUT    HTTP_PUT
+#define PATCH  HTTP_PATCH
+#define DELETE HTTP_DELETE
+
+/* clang-format off */
+const struct route routes[] = { /* every on_*(): parse, ask, answer. */
+    {POST, "/api/tasks", MAY_PRODUCE, on_task_create,
+     "Create one task, or up to 1000 at once, all or nothing",
+     .answers = "201 CreateAnswer, 200 Task", .request = "CreateRequest"},
+    {GET, "/api/tasks", MAY_READ_TASKS, on_task_list,
+     "List tasks, newest first",
+     .answers = "200 TaskList", .params = &list_params},
+    {POST, "/api/tasks/cancel", MAY_PRODUCE, on_tasks_cancel,
+     "Cancel every task that a filter selects",
+     .answers = "200 Count", .request = "BulkCancel"},
+    {POST, "/api/tasks/retry", MAY_PRODUCE, on_tasks_retry,
+     "Retry every task that a filter selects",
+     .answers = "200 Count", .request = "BulkRetry"},
+    {GET, "/api/tasks/{id}", MAY_READ_TASKS, on_task_show,
+     "One task with its attempts; waitMs holds the answer until it has ended",
+     .answers = "200 TaskDetail", .faults = "404", .params = &show_params},
+    {PATCH, "/api/tasks/{id}", MAY_PRODUCE, on_task_change,
+     "Change a task that has not started",
+     .answers = "200 Task", .faults = "404 409", .request = "TaskPatch"},
+    {DELETE, "/api/tasks/{id}", MAY_PRODUCE, on_task_remove,
+     "Remove a task that has ended",
+     .answers = "204", .faults = "404 409"},
+    {POST, "/api/tasks/{id}/cancel", MAY_PRODUCE, on_task_cancel,
+     "Cancel a task; a running one is asked to stop (202)",
+     .answers = "200 Task, 202 Task", .faults = "404 409", .request = "CancelRequest",
+     .optional_body = true},
+    {POST, "/api/tasks/{id}/retry", MAY_PRODUCE, on_task_retry,
+     "Run a failed, timed out or cancelled task again",
+     .answers = "200 Task", .faults = "404 409", .request = "Empty", .optional_body = true},
+    {GET, "/api/tasks/{id}/why", MAY_READ_TASKS, on_task_why,
+     "Why a task is not running now",
+     .answers = "200 Why", .faults = "404"},
+    {GET, "/api/tasks/{id}/stream", MAY_READ_TASKS, on_task_stream,
+     "Server-sent events of one task until it has ended",
+     .answers = "200", .faults = "404", .params = &stream_params, .media = ROUTE_STREAM},
+    {POST, "/api/tasks/{id}/heartbeat", MAY_WORK, on_task_heartbeat,
+     "Renew a lease, report progress and log lines",
+     .answers = "200 HeartbeatAnswer", .faults = "404 409", .request = "Heartbeat"},
+    {POST, "/api/tasks/{id}/complete", MAY_WORK, on_task_complete,
+     "End an attempt well",
+     .answers = "200 Task", .faults = "404 409", .request = "Complete"},
+    {POST, "/api/tasks/{id}/fail", MAY_WORK, on_task_fail,
+     "End an attempt badly; the task is retried while its budget lasts",
+     .answers = "200 Task", .faults = "404 409", .request = "Fail"},
+    {POST, "/api/tasks/{id}/release", MAY_WORK, on_task_release,
+     "Give a task back without using a retry",
+     .answers = "200 Task", .faults = "404 409", .request = "Release"},
+    {POST, "/api/claim", MAY_WORK, on_task_claim,
+     "Take tasks under a lease, most urgent first; may wait for one",
+     .answers = "200 ClaimAnswer", .request = "Claim"},
+    {POST, "/api/finish", MAY_WORK, on_tasks_finish,
+     "End many attempts in one durable commit",
+     .answers = "200 FinishAnswer", .request = "FinishRequest"},
+    {GET, "/api/events", MAY_READ, on_events,
+     "Server-sent events of the whole system",
+     .answers = "200", .params = &events_params, .media = ROUTE_STREAM},
+    {GET, "/api/documents", MAY_READ, on_document_list,
+     "Documents that are locked now",
+     .answers = "200 DocumentList", .params = &documents_params},
+    {GET, "/api/documents/{id}", MAY_READ, on_document_show,
+     "Who holds a document and who waits for it",
+     .answers = "200 Document"},
+    {GET, "/api/queues", MAY_READ, on_queue_list,
+     "Queues with their settings and counts",
+     .answers = "200 QueueList"},
+    {GET, "/api/queues/{queue}", MAY_READ, on_queue_show,
+     "One queue",
+     .answers = "200 Queue", .faults = "404"},
+    {PUT, "/api/queues/{queue}", MAY_ADMIN, on_queue_set,
+     "Set the limits of a queue",
+     .answers = "200 Queue", .request = "QueueSettings"},
+    {POST, "/api/queues/{queue}/pause", MAY_ADMIN, on_queue_pause,
+     "Start no more tasks of a queue",
+     .answers = "200 Queue", .request = "Empty", .optional_body = true},
+    {POST, "/api/queues/{queue}/resume", MAY_ADMIN, on_queue_resume,
+     "Start tasks of a queue again",
+     .answers = "200 Queue", .request = "Empty", .optional_body = true},
+    {POST, "/api/queues/{queue}/purge", MAY_ADMIN, on_queue_purge,
+     "Cancel every task of a queue that is not running",
+     .answers = "200 Count", .request = "Empty", .optional_body = true},
+    {GET, "/api/workers", MAY_READ, on_worker_list,
+     "Workers seen lately",
+     .answers = "200 Workers"},
+    {GET, "/api/nodes", MAY_READ, on_node_list,
+     "Nodes of the fleet",
+     .answers = "200 Nodes"},
+    {GET, "/api/stats", MAY_READ, on_stats_show,
+     "Counts, rates and latencies",
+     .answers = "200 Stats"},
+    {POST, "/api/test/clock", MAY_ADMIN, on_test_clock,
+     "Wind the clock of a server started with --test-clock",
+     .answers = "200 ClockAnswer", .faults = "404", .request = "ClockRequest"},
+    {GET, "/healthz", OPEN, on_health,
+     "Alive",
+     .answers = "200 Health"},
+    {GET, "/readyz", OPEN, on_ready,
+     "Ready for requests",
+     .answers = "200 Health, 503 Health"},
+    {GET, "/metrics", MAY_READ, on_metrics,
+     "Prometheus metrics",
+     .answers = "200", .media = "text/plain"},
+    {GET, "/openapi.json", MAY_READ, on_openapi,
+     "This description",
+     .answers = "200 OpenApi"},
+};
+/* clang-format on */
+const size_t routes_count = ARRAY_LEN(routes);
+
+static const char *const method_names[] = {
+    [HTTP_GET] = "GET",     [HTTP_HEAD] = "HEAD",       [HTTP_POST] = "POST",
+    [HTTP_PUT] = "PUT",     [HTTP_PATCH] = "PATCH",     [HTTP_DELETE] = "DELETE",
+    [HTTP_OTHER] = "OTHER", [HTTP_OPTIONS] = "OPTIONS",
+};
+
+const char *route_method_name(enum http_method method)
+{
+    return method_names[method];
+}
+
+bool route_matches(const char *pattern, struct str path, struct str *name)
+{
+    size_t at = 0;
+    for (; *pattern != '\0' && *pattern != '{'; pattern++, at++) {
+        if (at == path.len || path.ptr[at] != *pattern) {
+            return false;
+        }
+    }
+    if (*pattern == '\0') {
+        return at == path.len;
+    }
+    size_t begin = at;
+    while (at < path.len && path.ptr[at] != '/') {
+        at++;
+    }
+    *name = (struct str){path.ptr + begin, at - begin};
+    return at > begin && str_is(str_from(path, at), strchr(pattern, '}') + 1);
+}
+
+/* Which methods the path has: what a 405 tells. */
+static bool list_methods(struct str path, char allow[static ROUTE_ALLOW_MAX])
+{
+    size_t len = 0;
+    struct str name;
+    for (size_t i = 0; i < routes_count; i++) {
+        if (route_matches(routes[i].path, path, &name)) {
+            len += (size_t)snprintf(allow + len, ROUTE_ALLOW_MAX - len, "%s%s",
+                                    len == 0 ? "" : ", ", method_names[routes[i].method]);
+            len += routes[i].method == HTTP_GET
+                       ? (size_t)snprintf(allow + len, ROUTE_ALLOW_MAX - len, ", HEAD")
+                       : 0;
+        }
+    }
+    return len > 0;
+}
+
+bool route_find(const struct http_request *request, const struct route **out, struct str *name,
+                char allow[static ROUTE_ALLOW_MAX], struct err *err)
+{
+    enum http_method method = request->method == HTTP_HEAD ? HTTP_GET : request->method;
+    for (size_t i = 0; i < routes_count; i++) {
+        struct str found = STR_NONE;
+        if (routes[i].method == method && route_matches(routes[i].path, request->path, &found)) {
+            *out = &routes[i];
+            *name = found;
+            return true;
+        }
+    }
+    if (list_methods(request->path, allow)) {
+        return err_set(err, ERR_METHOD, "this path takes %s", allow);
+    }
+    return err_set(err, ERR_NOT_FOUND, "there is nothing at this path");
+}

@@ -1,0 +1,45 @@
+/* net/route.h: the one table of what the API can be asked. Dispatch, access and openapi.json all
+ * follow from it.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_ROUTE_H
+#define ERRAND_NET_ROUTE_H
+
+#include "net/auth.h"
+#include "net/params.h"
+#include "wire/http.h"
+
+struct call;
+
+/* Reads the request and answers it, at once or later. False: `err` is the answer. */
+typedef bool route_fn(struct call *call, struct err *err);
+
+struct route {
+    enum http_method method;
+    const char *path; /* "/api/tasks/{id}/why": at most one {…}, a whole segment */
+    enum access access;
+    route_fn *handle;
+    const char *summary;
+    const char *answers; /* "201 CreateAnswer, 200 Task": statuses with schemas of the body */
+    const char *faults;  /* further statuses of Error: "404 409"; or NULL */
+    const char *request; /* schema of the body; NULL: it has none */
+    const struct params *params; /* of the query; NULL: none */
+    const char *media;           /* of the answer; NULL: application/json */
+    bool optional_body;
+};
+
+extern const struct route routes[];
+extern const size_t routes_count;
+
+#define ROUTE_STREAM "text/event-stream"
+
+/* The route of a request; *name is what stands for {…}, still encoded. A known path with another
+ * method is ERR_METHOD, and *allow lists the methods it has; an unknown one ERR_NOT_FOUND. */
+#define ROUTE_ALLOW_MAX 64
+MUST_CHECK bool route_find(const struct http_request *request, const struct route **out,
+                           struct str *name, char allow[static ROUTE_ALLOW_MAX], struct err *err);
+
+bool route_matches(const char *pattern, struct str path, struct str *name);
+const char *route_method_name(enum http_method method);
+
+#endif
