@@ -376,8 +376,8 @@ static double to_f64(struct json *json, struct str text, bool whole)
 
 bool json_f64(struct json *json, double *out, struct err *err)
 {
-    struct str text;
-    bool whole;
+    struct str text = STR_NONE; /* gcc 12 at -O3 does not see that number() fills it */
+    bool whole = false;
     if (!number(json, &text, &whole, err)) {
         return false;
     }
