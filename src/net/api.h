@@ -3,7 +3,7 @@
  * Translates; decides nothing. Commands that were read in one turn of the loop go to the engine
  * together; answers come back once per commit. Start in this order: events, api, engine (with
  * api_engine_host), queries (with api_query_answered), server (with api_handle), api_open(). Stop:
- * server_stop, engine_stop, queries_stop, api_stop, let the loop run out, free.
+ * server_stop, engine_stop, engine_free, queries_stop, api_stop, let the loop run out, free.
  *
  * Thread: net loop, but for the callbacks that say otherwise.
  *

@@ -1,0 +1,198 @@
+/* tests/net/rig.c: the whole server in one process. See rig.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "rig.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "test.h"
+#include "wire/json.h"
+
+static void on_request(struct stand *stand, struct exchange *exchange)
+{
+    api_handle(((struct rig *)stand->user)->api, exchange);
+}
+
+static void open_engine(struct rig *rig)
+{
+    struct err err = ERR_INIT;
+    CHECK_OK(store_open(&(struct store_options){.url = STR("memory:")}, &rig->store, &err));
+    CHECK_OK(broker_open(STR("memory:"), engine_ready, &rig->engine, &rig->broker, &err));
+    CHECK_OK(engine_new(&(struct engine_options){.store = rig->store,
+                                                 .broker = rig->broker,
+                                                 .clock = &rig->clock,
+                                                 .rand = &rig->rand,
+                                                 .host = api_engine_host(rig->api),
+                                                 .waiting_max = 2,
+                                                 .grace_ms = 10000},
+                        &rig->engine, &err));
+    CHECK_OK(engine_start(rig->engine, &err));
+    CHECK_OK(queries_start(rig->store, 1, api_query_answered, rig->api, &rig->queries, &err));
+}
+
+void rig_open(struct rig *rig)
+{
+    struct err err = ERR_INIT;
+    *rig = (struct rig){0};
+    stand_open(&rig->stand, &(struct server_options){.body_max = 4 * MIB});
+    rig->stand.other = on_request;
+    rig->stand.user = rig;
+    clock_init_by_hand(&rig->clock, RIG_START_MS);
+    rand_init_seed(&rig->rand, 7);
+    CHECK_OK(events_start(&rig->stand.loop, RIG_START_MS, &rig->events, &err));
+    CHECK_OK(api_start(&(struct api_options){.loop = &rig->stand.loop,
+                                             .auth = &rig->auth,
+                                             .events = rig->events,
+                                             .clock = &rig->clock,
+                                             .payload_max = TASK_PAYLOAD_MAX,
+                                             .test_clock = true,
+                                             .node_id = STR("n1"),
+                                             .version = STR("0.0.0"),
+                                             .started_ms = RIG_START_MS},
+                       &rig->api, &err));
+    open_engine(rig);
+    api_open(rig->api,
+             &(struct api_parts){rig->engine, rig->queries, rig->stand.server, STR("127.0.0.1:1")});
+    client_open(&rig->client, &rig->stand);
+}
+
+void rig_close(struct rig *rig)
+{
+    client_close(&rig->client);
+    server_stop(rig->stand.server);
+    engine_stop(rig->engine);
+    engine_free(rig->engine);
+    queries_stop(rig->queries);
+    api_stop(rig->api);
+    events_stop(rig->events);
+    uv_run(&rig->stand.loop, UV_RUN_DEFAULT);
+    CHECK_EQ(uv_loop_close(&rig->stand.loop), 0);
+    server_free(rig->stand.server);
+    api_free(rig->api);
+    events_free(rig->events);
+    broker_close(rig->broker);
+    store_close(rig->store);
+    arena_fini(&rig->arena);
+}
+
+/* ---- Asking ---- */
+
+static void quote(struct buf *buf, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        buf_char(buf, *text == '\'' ? '"' : *text);
+    }
+}
+
+void rig_say(struct client *client, const char *request, const char *body)
+{
+    SCOPED(buf_fini) struct buf out = BUF_INIT(8 * MIB);
+    buf_printf(&out, "%s HTTP/1.1\r\nHost: localhost\r\n", request);
+    if (body[0] != '\0') {
+        buf_printf(&out, "Content-Type: application/json\r\nContent-Length: %zu\r\n", strlen(body));
+    }
+    buf_c(&out, "\r\n");
+    quote(&out, body);
+    client_send(client, buf_view(&out));
+}
+
+int rig_hear(struct rig *rig, struct client *client)
+{
+    CHECK(client_sees(client, "\r\n\r\n"));
+    const char *end = memmem(client->in.ptr, client->in.len, "\r\n\r\n", 4);
+    size_t head_len = (size_t)(end - client->in.ptr) + 4;
+    rig->head = arena_str(&rig->arena, (struct str){client->in.ptr, head_len});
+    const char *length = strcasestr(rig->head.ptr, "content-length: ");
+    size_t body_len = length == NULL ? 0 : (size_t)atol(length + 16);
+    while (client->in.len < head_len + body_len) {
+        client_read_some(client);
+        CHECK(!client->ended);
+    }
+    rig->body = arena_str(&rig->arena, (struct str){client->in.ptr + head_len, body_len});
+    buf_cut_front(&client->in, head_len + body_len);
+    rig->status = atoi(rig->head.ptr + 9);
+    return rig->status;
+}
+
+int rig_ask(struct rig *rig, const char *request, const char *body)
+{
+    rig_say(&rig->client, request, body);
+    return rig_hear(rig, &rig->client);
+}
+
+/* ---- Looking at the answer ---- */
+
+static struct str item(struct rig *rig, struct str array, size_t index)
+{
+    struct json json;
+    struct str value = STR_NONE;
+    json_start(&json, array, &rig->arena);
+    if (!json_enter_array(&json, NULL)) {
+        return STR_NONE;
+    }
+    for (size_t i = 0; json_item(&json, NULL); i++) {
+        if (!json_raw(&json, &value, NULL) || i == index) {
+            return value;
+        }
+    }
+    return STR_NONE;
+}
+
+struct str rig_raw(struct rig *rig, const char *path)
+{
+    struct str value = rig->body, rest = str_of(path);
+    uint64_t index;
+    while (!str_absent(rest) && !str_absent(value)) {
+        struct str key = str_cut(&rest, '.');
+        value = str_u64(key, &index)
+                    ? item(rig, value, index)
+                    : json_find(value, arena_c_text(&rig->arena, key), &rig->arena);
+    }
+    return value;
+}
+
+struct str rig_text(struct rig *rig, const char *path)
+{
+    struct json json;
+    struct str text = STR_NONE;
+    json_start(&json, rig_raw(rig, path), &rig->arena);
+    return json_str(&json, &text, NULL) ? arena_str(&rig->arena, text) : STR("(none)");
+}
+
+bool rig_has(const struct rig *rig, const char *piece)
+{
+    SCOPED(buf_fini) struct buf quoted = BUF_INIT(MIB);
+    quote(&quoted, piece);
+    bool found = memmem(rig->body.ptr, rig->body.len, quoted.ptr, quoted.len) != NULL;
+    if (!found) {
+        print_message("%d " STR_FMT "\nhas no %s\n", rig->status, STR_ARG(rig->body), piece);
+    }
+    return found;
+}
+
+const char *rig_printf(struct rig *rig, const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return arena_c_text(&rig->arena, str_of(text));
+}
+
+/* ---- The usual moves ---- */
+
+const char *rig_create(struct rig *rig, const char *body)
+{
+    CHECK_EQ(rig_ask(rig, "POST /api/tasks", body), 201);
+    return rig_text(rig, "id").ptr;
+}
+
+struct rig_claimed rig_claim(struct rig *rig)
+{
+    CHECK_EQ(rig_ask(rig, "POST /api/claim", "{'workerId':'w'}"), 200);
+    return (struct rig_claimed){rig_text(rig, "tasks.0.id").ptr,
+                                rig_text(rig, "tasks.0.lease").ptr};
+}
