@@ -140,12 +140,18 @@ void json_add_i64(struct json_writer *w, int64_t value)
     buf_i64(w->buf, value);
 }
 
+#define WHOLE_MAX 1e15 /* below it a whole number is written as one, without the search below */
+
 /* Fifteen digits are always kept by a double and seventeen always tell it apart. */
 void json_add_f64(struct json_writer *w, double value)
 {
     char text[40];
     if (!isfinite(value)) {
         json_add_null(w);
+        return;
+    }
+    if (fabs(value) < WHOLE_MAX && value == (double)(int64_t)value) {
+        json_add_i64(w, (int64_t)value);
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {
