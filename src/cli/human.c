@@ -12,8 +12,9 @@
 #include "base/mem.h"
 #include "wire/time.h"
 
-#define WIDTH_DEFAULT 80
-#define CELL_MAX      60 /* columns of one cell on a terminal */
+#define WIDTH_DEFAULT  80
+#define HEIGHT_DEFAULT 24
+#define CELL_MAX       60 /* columns of one cell on a terminal */
 
 struct paper paper_stdout(void)
 {
@@ -25,6 +26,7 @@ struct paper paper_stdout(void)
         .terminal = terminal,
         .colour = terminal && (no_colour == NULL || no_colour[0] == '\0'),
         .width = sized ? size.ws_col : WIDTH_DEFAULT,
+        .height = sized && size.ws_row > 0 ? size.ws_row : HEIGHT_DEFAULT,
         .now_ms = clock_real_wall_ms(),
     };
 }

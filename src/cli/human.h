@@ -11,9 +11,9 @@
 
 /* How to write on standard output. */
 struct paper {
-    bool terminal; /* relative times, redrawing */
-    bool colour;   /* a terminal, and NO_COLOR is not set */
-    int width;     /* columns */
+    bool terminal;     /* relative times, redrawing */
+    bool colour;       /* a terminal, and NO_COLOR is not set */
+    int width, height; /* columns, rows */
     int64_t now_ms;
 };
 struct paper paper_stdout(void);

@@ -9,9 +9,23 @@
 #include "cli/human.h"
 
 const struct verb *const verbs[] = {
-    &push_verb,          &ls_verb,           &show_verb,       &why_verb,        &cancel_verb,
-    &retry_verb,         &stats_verb,        &queues_verb,     &queues_set_verb, &queues_pause_verb,
-    &queues_resume_verb, &queues_purge_verb, &completion_verb, &help_verb,       NULL,
+    &push_verb,
+    &ls_verb,
+    &show_verb,
+    &why_verb,
+    &cancel_verb,
+    &retry_verb,
+    &watch_verb,
+    &stats_verb,
+    &queues_verb,
+    &queues_set_verb,
+    &queues_pause_verb,
+    &queues_resume_verb,
+    &queues_purge_verb,
+    &bench_verb,
+    &completion_verb,
+    &help_verb,
+    NULL,
 };
 
 static bool names(const struct verb *verb, int argc, char **argv, int *used)

@@ -1,0 +1,274 @@
+/* cli/bench_parts.c: what producers and workers say, and what they make of the answers. See
+ * bench.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/bench.h"
+#include "wire/json.h"
+
+#define LENGTH_DIGITS 10 /* room kept for Content-Length, filled in when the body is known */
+
+/* ---- Requests ---- */
+
+/* Begins a request whose length is not known yet; returns where its digits go. */
+static size_t open_request(struct bench *bench, struct lane *lane)
+{
+    buf_str(&lane->out, buf_view(&bench->head));
+    buf_c(&lane->out, "Content-Length: ");
+    size_t at = lane->out.len;
+    buf_c(&lane->out, "0000000000\r\n\r\n");
+    return at;
+}
+
+static void close_request(struct lane *lane, size_t at)
+{
+    char digits[LENGTH_DIGITS + 1];
+    size_t body = lane->out.len - at - LENGTH_DIGITS - 4;
+    snprintf(digits, sizeof digits, "%010zu", body);
+    memcpy(lane->out.ptr + at, digits, LENGTH_DIGITS);
+}
+
+void bench_error(struct bench *bench, const struct lane *lane)
+{
+    struct bench_result *result = bench->result;
+    result->errors++;
+    if (result->first_error[0] == '\0') {
+        struct str body = buf_view(&lane->body);
+        snprintf(result->first_error, sizeof result->first_error, "%d %.*s", lane->response.status,
+                 (int)MIN(body.len, 150u), body.ptr);
+    }
+    if (result->errors >= BENCH_ERRORS_MAX) {
+        err_set(&bench->err, ERR_REFUSED, "too many errors; the first was: %s",
+                result->first_error);
+    }
+}
+
+/* ---- Producers ---- */
+
+static void put_order(struct bench *bench, struct buf *out, int64_t due_us, uint64_t number)
+{
+    const struct bench_plan *plan = bench->plan;
+    buf_c(out, "{\"taskType\":\"");
+    buf_str(out, plan->type);
+    buf_c(out, "\",\"queue\":\"");
+    buf_str(out, plan->queue);
+    if (plan->documents > 0) {
+        buf_c(out, "\",\"documentId\":\"bench-");
+        buf_u64(out, number % plan->documents);
+    }
+    buf_c(out, "\",\"payload\":{\"us\":");
+    buf_i64(out, due_us);
+    buf_c(out, ",\"pad\":\"");
+    buf_str(out, buf_view(&bench->padding));
+    buf_c(out, "\"}}");
+}
+
+int64_t bench_due_us(const struct bench *bench, int64_t now_us)
+{
+    const struct bench_plan *plan = bench->plan;
+    bool late = plan->duration_us > 0 && now_us >= bench->start_us + plan->duration_us;
+    if (bench->issued >= plan->count || late) {
+        return INT64_MAX;
+    }
+    if (plan->rate <= 0) {
+        return now_us;
+    }
+    return bench->start_us + (int64_t)((double)bench->issued / plan->rate * 1e6);
+}
+
+enum lane_step producer_next(struct bench *bench, struct lane *lane, int64_t now_us)
+{
+    const struct bench_plan *plan = bench->plan;
+    int64_t due_us = bench_due_us(bench, now_us);
+    if (due_us > now_us) {
+        return due_us == INT64_MAX ? LANE_LEAVE : LANE_REST;
+    }
+    size_t many = (size_t)MIN((uint64_t)plan->batch, plan->count - bench->issued);
+    buf_c(&lane->out, "POST /api/tasks HTTP/1.1\r\n");
+    size_t at = open_request(bench, lane);
+    for (size_t i = 0; i < many; i++) {
+        buf_c(&lane->out, many == 1 ? "" : i == 0 ? "[" : ",");
+        put_order(bench, &lane->out, due_us, bench->issued + i);
+    }
+    buf_c(&lane->out, many == 1 ? "" : "]");
+    close_request(lane, at);
+    bench->issued += many;
+    lane->tasks_count = many;
+    lane->since_us = due_us;
+    return LANE_SPEAK;
+}
+
+void producer_hears(struct bench *bench, struct lane *lane, int64_t now_us)
+{
+    if (lane->response.status / 100 != 2) {
+        bench_error(bench, lane);
+        return;
+    }
+    bench->result->created += lane->tasks_count;
+    bench_times_add(&bench->result->create, now_us - lane->since_us);
+}
+
+/* ---- Workers ---- */
+
+static void say_claim(struct bench *bench, struct lane *lane)
+{
+    const struct bench_plan *plan = bench->plan;
+    buf_c(&lane->out, "POST /api/claim HTTP/1.1\r\n");
+    size_t at = open_request(bench, lane);
+    buf_printf(&lane->out,
+               "{\"workerId\":\"bench-%d\",\"taskTypes\":[\"" STR_FMT "\"],\"queues\":[\"" STR_FMT
+               "\"],\"max\":%zu,\"waitMs\":%d,\"leaseMs\":60000}",
+               lane->fd, STR_ARG(plan->type), STR_ARG(plan->queue), plan->batch,
+               plan->wait ? BENCH_WAIT_MS : 0);
+    close_request(lane, at);
+}
+
+static void say_complete(struct bench *bench, struct lane *lane)
+{
+    buf_c(&lane->out, "POST /api/tasks/");
+    buf_c(&lane->out, lane->tasks[0].id);
+    buf_c(&lane->out, "/complete HTTP/1.1\r\n");
+    size_t at = open_request(bench, lane);
+    buf_c(&lane->out, "{\"lease\":\"");
+    buf_c(&lane->out, lane->tasks[0].lease);
+    buf_c(&lane->out, "\"}");
+    close_request(lane, at);
+}
+
+static void say_finish(struct bench *bench, struct lane *lane)
+{
+    buf_c(&lane->out, "POST /api/finish HTTP/1.1\r\n");
+    size_t at = open_request(bench, lane);
+    for (size_t i = 0; i < lane->tasks_count; i++) {
+        buf_c(&lane->out, i == 0 ? "[{\"id\":\"" : ",{\"id\":\"");
+        buf_c(&lane->out, lane->tasks[i].id);
+        buf_c(&lane->out, "\",\"lease\":\"");
+        buf_c(&lane->out, lane->tasks[i].lease);
+        buf_c(&lane->out, "\",\"outcome\":\"complete\"}");
+    }
+    buf_c(&lane->out, "]");
+    close_request(lane, at);
+}
+
+enum lane_step worker_next(struct bench *bench, struct lane *lane, int64_t now_us)
+{
+    const struct bench_plan *plan = bench->plan;
+    bool timed_out = plan->duration_us > 0 && now_us >= bench->start_us + plan->duration_us;
+    if (lane->left || (plan->producers == 0 && timed_out && lane->tasks_count == 0)) {
+        return LANE_LEAVE;
+    }
+    lane->finishing = lane->tasks_count > 0;
+    if (!lane->finishing) {
+        say_claim(bench, lane);
+        lane->since_us = now_us;
+    } else if (plan->batch == 1) {
+        say_complete(bench, lane);
+    } else {
+        say_finish(bench, lane);
+    }
+    return LANE_SPEAK;
+}
+
+static void copy_text(char *out, size_t size, struct str text)
+{
+    size_t len = MIN(text.len, size - 1);
+    memcpy(out, text.ptr, len);
+    out[len] = '\0';
+}
+
+/* One claimed task: what is needed to finish it, and when it was created. */
+static bool read_task(struct bench *bench, struct json *json, struct lane_task *task,
+                      int64_t now_us)
+{
+    struct str key, text = STR_NONE;
+    int64_t due_us = -1;
+    bool ok = json_enter_object(json, NULL);
+    while (ok && json_member(json, &key, NULL)) {
+        if (str_is(key, "id")) {
+            ok = json_str(json, &text, NULL);
+            copy_text(task->id, sizeof task->id, ok ? text : STR(""));
+        } else if (str_is(key, "lease")) {
+            ok = json_str(json, &text, NULL);
+            copy_text(task->lease, sizeof task->lease, ok ? text : STR(""));
+        } else if (str_is(key, "payload") && json_raw(json, &text, NULL)) {
+            struct str us = str_starts(text, STR("{\"us\":")) ? str_from(text, 6) : STR_NONE;
+            due_us = str_i64(str_cut(&us, ','), &due_us) ? due_us : -1;
+        }
+    }
+    if (due_us >= bench->start_us && due_us <= now_us) { /* else it is of another run */
+        bench_times_add(&bench->result->start, now_us - due_us);
+    }
+    return ok && json_ok(json);
+}
+
+/* {"tasks":[…]} */
+static bool read_claim(struct bench *bench, struct lane *lane, int64_t now_us)
+{
+    struct json json;
+    struct str key;
+    lane->tasks_count = 0;
+    json_start(&json, buf_view(&lane->body), &lane->arena);
+    if (!json_enter_object(&json, NULL)) {
+        return false;
+    }
+    while (json_member(&json, &key, NULL)) {
+        if (!str_is(key, "tasks") || !json_enter_array(&json, NULL)) {
+            continue;
+        }
+        while (lane->tasks_count < bench->plan->batch && json_item(&json, NULL)) {
+            if (!read_task(bench, &json, &lane->tasks[lane->tasks_count], now_us)) {
+                return false;
+            }
+            lane->tasks_count++;
+        }
+        if (lane->tasks_count == bench->plan->batch) {
+            return true; /* the rest of the answer is of no interest */
+        }
+    }
+    return json_ok(&json);
+}
+
+static size_t count_text(struct str body, const char *text)
+{
+    size_t n = 0, len = strlen(text);
+    const char *at = body.ptr, *end = body.ptr + body.len;
+    while ((at = memmem(at, (size_t)(end - at), text, len)) != NULL) {
+        n++;
+        at += len;
+    }
+    return n;
+}
+
+/* Items of a finish have a status each; one that lost its lease is an error. */
+static void hear_finish(struct bench *bench, struct lane *lane, int64_t now_us)
+{
+    bool bad = bench->plan->batch > 1 && count_text(buf_view(&lane->body), "\"error\":{") > 0;
+    if (bad) {
+        bench_error(bench, lane);
+    }
+    bench->result->completed += lane->tasks_count;
+    bench_times_add(&bench->result->work, now_us - lane->since_us);
+    bench->last_us = now_us;
+    lane->tasks_count = 0;
+}
+
+void worker_hears(struct bench *bench, struct lane *lane, int64_t now_us)
+{
+    if (lane->response.status / 100 != 2) {
+        bench_error(bench, lane);
+        lane->tasks_count = 0;
+    } else if (lane->finishing) {
+        hear_finish(bench, lane, now_us);
+    } else if (!read_claim(bench, lane, now_us)) {
+        bench_error(bench, lane);
+        lane->tasks_count = 0;
+    } else if (lane->tasks_count == 0 && !bench->plan->wait) {
+        lane->left = true; /* the queue is empty */
+    } else if (bench->plan->wait) {
+        lane->since_us = now_us; /* waiting for a task is not work */
+    }
+}
