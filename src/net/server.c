@@ -165,6 +165,19 @@ void server_quiet(struct server *server)
     }
 }
 
+bool server_busy(const struct server *server)
+{
+    LIST_EACH(&server->connections, it)
+    {
+        const struct connection *connection = HOLDER(it, struct connection, link);
+        const struct request *request = connection->request;
+        if (connection->out_pending > 0 || (request != NULL && !request->streaming)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void server_stop(struct server *server)
 {
     if (server->stopping) {

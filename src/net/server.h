@@ -48,8 +48,12 @@ struct server_options { /* a 0 among the limits means the default above */
 MUST_CHECK bool server_start(const struct server_options *options, struct server **out,
                              struct err *err);
 void server_quiet(struct server *server); /* stops listening; answers say Connection: close */
-void server_stop(struct server *server);  /* closes everything; the loop then runs out of work */
-void server_free(struct server *server);  /* after the loop has ended */
+/* Time is over for everyone who waits for it: each exchange's timer fires now. */
+void server_hurry(struct server *server);
+/* A request is under way or an answer not yet sent; streams, which have no end, do not count. */
+bool server_busy(const struct server *server);
+void server_stop(struct server *server); /* closes everything; the loop then runs out of work */
+void server_free(struct server *server); /* after the loop has ended */
 int server_port(const struct server *server);
 size_t server_connections(const struct server *server);
 
