@@ -65,10 +65,10 @@ static void plan_amount(const struct bench_options *options, struct bench_plan *
 {
     bool latency = options->mode == BENCH_LATENCY;
     plan->duration_us = (int64_t)(options->duration_s * 1e6);
-    plan->count = options->count > 0      ? (uint64_t)options->count
-                  : plan->duration_us > 0 ? UINT64_MAX
-                  : latency               ? LATENCY_COUNT
-                                          : COUNT_DEFAULT;
+    plan->count = options->count > 0                          ? (uint64_t)options->count
+                  : plan->duration_us > 0 || options->no_fill ? UINT64_MAX
+                  : latency                                   ? LATENCY_COUNT
+                                                              : COUNT_DEFAULT;
     plan->rate = options->rate > 0 ? options->rate : latency ? LATENCY_RATE : 0;
 }
 

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/list.h"
-#include "wire/http.h"
+#include "wire/http_response.h"
 
 #define BENCH_LANES_MAX  10000
 #define BENCH_BATCH_MAX  1000
@@ -102,7 +102,8 @@ struct bench {
     size_t lanes_count, left, busy;
     struct list resting; /* producers that wait for their time */
     int poll, timer;
-    uint64_t issued; /* tasks asked for */
+    uint64_t issued;  /* tasks asked for */
+    uint64_t claimed; /* tasks handed out */
     int64_t start_us, last_us;
     struct err err;
 };

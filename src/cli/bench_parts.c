@@ -157,8 +157,9 @@ static void say_finish(struct bench *bench, struct lane *lane)
 enum lane_step worker_next(struct bench *bench, struct lane *lane, int64_t now_us)
 {
     const struct bench_plan *plan = bench->plan;
-    bool timed_out = plan->duration_us > 0 && now_us >= bench->start_us + plan->duration_us;
-    if (lane->left || (plan->producers == 0 && timed_out && lane->tasks_count == 0)) {
+    bool late = plan->duration_us > 0 && now_us >= bench->start_us + plan->duration_us;
+    bool enough = plan->producers == 0 && (late || bench->claimed >= plan->count);
+    if (lane->left || (enough && lane->tasks_count == 0)) {
         return LANE_LEAVE;
     }
     lane->finishing = lane->tasks_count > 0;
@@ -224,6 +225,7 @@ static bool read_claim(struct bench *bench, struct lane *lane, int64_t now_us)
                 return false;
             }
             lane->tasks_count++;
+            bench->claimed++;
         }
         if (lane->tasks_count == bench->plan->batch) {
             return true; /* the rest of the answer is of no interest */
