@@ -9,6 +9,7 @@
 #include "cli/human.h"
 
 const struct verb *const verbs[] = {
+    &serve_verb,
     &push_verb,
     &ls_verb,
     &show_verb,
@@ -22,6 +23,10 @@ const struct verb *const verbs[] = {
     &queues_pause_verb,
     &queues_resume_verb,
     &queues_purge_verb,
+    &token_create_verb,
+    &token_ls_verb,
+    &token_revoke_verb,
+    &migrate_verb,
     &bench_verb,
     &completion_verb,
     &help_verb,

@@ -53,6 +53,12 @@ static void check_end(struct watch *watch, struct str id, struct str state)
                                     task_state_terminal(parsed));
 }
 
+static void print_raw(struct str json)
+{
+    printf(STR_FMT "\n", STR_ARG(json));
+    fflush(stdout);
+}
+
 /* A task, or the data of one of its events: both name their progress the same way. */
 static void take_task(struct watch *watch, struct str object, const char *id_key)
 {
@@ -68,8 +74,7 @@ static void take_task(struct watch *watch, struct str object, const char *id_key
         .percent = percent_of(inside, &arena),
     };
     if (watch->remote->json) {
-        printf(STR_FMT "\n", STR_ARG(object));
-        fflush(stdout);
+        print_raw(object);
         check_end(watch, news.id, news.state);
     } else if (!str_absent(news.id)) {
         view_take(&watch->view, &paper, &news);
@@ -82,17 +87,17 @@ static void take_log(struct watch *watch, struct str data)
 {
     struct arena arena = ARENA_INIT;
     struct paper paper = paper_stdout();
-    struct str id = json_find_str(data, "taskId", &arena);
-    struct str lines = json_find_str(data, "log", &arena);
+    struct json json;
+    struct str line, id = json_find_str(data, "taskId", &arena);
+    json_start(&json, json_find(data, "lines", &arena), &arena);
     /* On a terminal the log of everything would drown the rows. */
     bool wanted = !str_absent(watch->id) || !paper.terminal;
     if (watch->remote->json) {
-        printf(STR_FMT "\n", STR_ARG(data));
-        fflush(stdout);
-        wanted = false;
-    }
-    while (wanted && lines.len > 0) {
-        view_log(&watch->view, &paper, id, str_cut(&lines, '\n'));
+        print_raw(data);
+    } else if (wanted && json_enter_array(&json, NULL)) {
+        while (json_item(&json, NULL) && json_str(&json, &line, NULL)) {
+            view_log(&watch->view, &paper, id, line);
+        }
     }
     arena_fini(&arena);
 }

@@ -1,0 +1,295 @@
+/* cli/node.c: one running server. See node.h.
+ *
+ * Rooms are opened from the truth outwards (store, broker, engine, api, sockets) and ended from the
+ * sockets inwards, so that whoever can still be asked has somebody to ask.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "cli/node.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cli/setup.h"
+#include "wire/uri.h"
+
+/* ---- Who may come in ---- */
+
+bool node_is_loopback(struct str host)
+{
+    return str_eq_nocase(host, STR("localhost")) || str_is(host, "::1") ||
+           str_starts(host, STR("127."));
+}
+
+static void list_hosts(struct node *node)
+{
+    struct str rest = node->config->http_hosts;
+    while (!str_absent(rest) && node->auth.hosts_count < NODE_HOSTS_MAX) {
+        struct str host = str_trim(str_cut(&rest, ','));
+        if (host.len > 0) {
+            node->hosts[node->auth.hosts_count++] = host;
+        }
+    }
+}
+
+static bool check_exposure(struct node *node, struct err *err)
+{
+    struct str listen = node->config->listen, host;
+    uint16_t port;
+    if (!uri_parse_address(listen, 0, &host, &port, err)) {
+        return err_wrap(err, "listen");
+    }
+    bool open = !node_is_loopback(host) && !node->options.insecure;
+    node->auth.required = open;
+    if (open && token_book_count(node->book, 1) == 0) {
+        return err_set(
+            err, ERR_FORBIDDEN,
+            "listening on " STR_FMT " without any token would let everybody in: make one "
+            "with `errand token create --role admin --data " STR_FMT "`, or say --insecure",
+            STR_ARG(listen), STR_ARG(node->config->data));
+    }
+    return true;
+}
+
+static bool open_door(struct node *node, struct err *err)
+{
+    node->auth = (struct auth){.listen = node->config->listen, .hosts = node->hosts};
+    list_hosts(node);
+    if (!token_book_open(node->config->data.ptr, &node->book, err)) {
+        return false;
+    }
+    node->auth.book = node->book;
+    return check_exposure(node, err);
+}
+
+/* ---- The truth ---- */
+
+static bool open_stores(struct node *node, struct err *err)
+{
+    struct str store_url, broker_url;
+    if (!setup_store(node->config, &store_url, err) ||
+        !setup_broker(node->config, &broker_url, err) || !setup_folder(node->config, err)) {
+        return false;
+    }
+    const struct store_options store = {.url = store_url, .no_migrate = node->options.no_migrate};
+    return open_door(node, err) && store_open(&store, &node->store, err) &&
+           broker_open(broker_url, engine_ready, &node->engine, &node->broker, err);
+}
+
+static bool start_engine(struct node *node, struct err *err)
+{
+    const struct engine_options options = {
+        .store = node->store,
+        .broker = node->broker,
+        .clock = &node->clock,
+        .rand = &node->rand,
+        .host = api_engine_host(node->api),
+        .retention_ms = node->config->retention_finished_ms,
+        .waiting_max = (size_t)node->config->limits_waiting_claims,
+        .grace_ms = node->config->workers_grace_ms,
+    };
+    return engine_new(&options, &node->engine, err) && engine_start(node->engine, err) &&
+           queries_start(node->store, NODE_READERS, api_query_answered, node->api, &node->queries,
+                         err);
+}
+
+/* ---- The way down ---- */
+
+static void stop_now(struct node *node)
+{
+    node->phase = NODE_STOPPING;
+    uv_stop(&node->loop);
+}
+
+/* Long polls are told that their time is over; when all is answered, or the grace has passed, it
+ * ends. */
+static void on_drain_tick(uv_timer_t *timer)
+{
+    struct node *node = timer->data;
+    server_hurry(node->server);
+    if (!server_busy(node->server) || uv_now(&node->loop) >= node->drain_until_ms) {
+        stop_now(node);
+    }
+}
+
+static void begin_drain(struct node *node, int64_t limit_ms)
+{
+    if (node->phase != NODE_RUNNING) {
+        return;
+    }
+    node->phase = NODE_DRAINING;
+    node->drain_until_ms = uv_now(&node->loop) + (uint64_t)limit_ms;
+    server_quiet(node->server);
+    uv_timer_start(&node->drain_timer, on_drain_tick, NODE_DRAIN_TICK, NODE_DRAIN_TICK);
+}
+
+/* The engine hands out nothing more; what it had said so far is on its way. */
+static void on_drained(struct api_sender *sender, struct command *command)
+{
+    (void)sender;
+    (void)command;
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct node *node = handle->data;
+    if (node->phase != NODE_RUNNING) {
+        log_info("told again to stop: stopping at once");
+        stop_now(node);
+        return;
+    }
+    log_info("signal %d: draining", number);
+    node->drained.answered = on_drained;
+    node->drain = (struct command){
+        .kind = COMMAND_DRAIN, .arena = &node->drain_arena, .sender = &node->drained};
+    api_give(node->api, &node->drain);
+    begin_drain(node, node->config->workers_grace_ms);
+}
+
+static void on_failed(void *arg)
+{
+    struct node *node = arg;
+    node->failed = true;
+    begin_drain(node, NODE_FAILED_MS);
+    node->drain_until_ms = MIN(node->drain_until_ms, uv_now(&node->loop) + NODE_FAILED_MS);
+}
+
+/* ---- The loop and what lives on it ---- */
+
+static void start_handles(struct node *node)
+{
+    uv_signal_init(&node->loop, &node->on_term);
+    uv_signal_init(&node->loop, &node->on_interrupt);
+    uv_timer_init(&node->loop, &node->drain_timer);
+    node->on_term.data = node->on_interrupt.data = node->drain_timer.data = node;
+    uv_signal_start(&node->on_term, on_signal, SIGTERM);
+    uv_signal_start(&node->on_interrupt, on_signal, SIGINT);
+}
+
+static bool start_api(struct node *node, struct err *err)
+{
+    const struct api_options options = {
+        .loop = &node->loop,
+        .auth = &node->auth,
+        .events = node->events,
+        .clock = &node->clock,
+        .payload_max = (size_t)node->config->limits_payload,
+        .test_clock = node->options.test_clock,
+        .node_id = str_of(node->id),
+        .version = STR(ERRAND_VERSION),
+        .started_ms = clock_now(&node->clock).wall_ms,
+        .failed = on_failed,
+        .failed_arg = node,
+    };
+    return api_start(&options, &node->api, err);
+}
+
+static bool start_server(struct node *node, struct err *err)
+{
+    const struct config *config = node->config;
+    const struct server_options options = {
+        .loop = &node->loop,
+        .listen = config->listen,
+        .tls_cert = config->tls_cert.ptr,
+        .tls_key = config->tls_key.ptr,
+        .connections_max = (size_t)config->limits_connections,
+        .body_max = (size_t)config->limits_request,
+        .handle = api_handle,
+        .arg = node->api,
+    };
+    return server_start(&options, &node->server, err);
+}
+
+static void open_api(struct node *node)
+{
+    struct str host = STR_NONE;
+    uint16_t port;
+    bool ok = uri_parse_address(node->config->listen, 0, &host, &port, NULL);
+    bool six = ok && memchr(host.ptr, ':', host.len) != NULL;
+    const struct api_parts parts = {
+        .engine = node->engine,
+        .queries = node->queries,
+        .server = node->server,
+        .address = arena_printf(&node->config->arena, "%s" STR_FMT "%s:%d", six ? "[" : "",
+                                STR_ARG(host), six ? "]" : "", server_port(node->server)),
+    };
+    node->auth.listen = parts.address;
+    api_open(node->api, &parts);
+}
+
+/* ---- Life ---- */
+
+static void init(struct node *node, struct config *config, const struct node_options *options)
+{
+    char host[64] = "";
+    *node = (struct node){.config = config, .options = *options, .drain_arena = ARENA_INIT};
+    gethostname(host, sizeof host - 1);
+    snprintf(node->id, sizeof node->id, "%s-%d", host[0] != '\0' ? host : "node", (int)getpid());
+    rand_init(&node->rand);
+    if (options->test_clock) {
+        clock_init_by_hand(&node->clock, options->test_clock_ms);
+    } else {
+        clock_init_real(&node->clock);
+    }
+}
+
+bool node_open(struct node *node, struct config *config, const struct node_options *options,
+               struct err *err)
+{
+    init(node, config, options);
+    uv_loop_init(&node->loop);
+    start_handles(node);
+    if (!open_stores(node, err) ||
+        !events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
+        !start_api(node, err) || !start_engine(node, err) || !start_server(node, err)) {
+        return false;
+    }
+    open_api(node);
+    return true;
+}
+
+bool node_run(struct node *node)
+{
+    uv_run(&node->loop, UV_RUN_DEFAULT);
+    return !node->failed;
+}
+
+static void end_threads(struct node *node)
+{
+    if (node->engine != NULL) {
+        engine_stop(node->engine);
+        engine_free(node->engine); /* what still waits is answered through the api */
+    }
+    queries_stop(node->queries);
+    if (node->api != NULL) {
+        api_stop(node->api);
+    }
+    if (node->events != NULL) {
+        events_stop(node->events);
+    }
+}
+
+static void end_loop(struct node *node)
+{
+    uv_close((uv_handle_t *)&node->on_term, NULL);
+    uv_close((uv_handle_t *)&node->on_interrupt, NULL);
+    uv_close((uv_handle_t *)&node->drain_timer, NULL);
+    uv_run(&node->loop, UV_RUN_DEFAULT);
+    server_free(node->server);
+    api_free(node->api);
+    events_free(node->events);
+    uv_loop_close(&node->loop);
+}
+
+void node_close(struct node *node)
+{
+    if (node->server != NULL) {
+        server_stop(node->server);
+    }
+    end_threads(node);
+    end_loop(node);
+    broker_close(node->broker);
+    store_close(node->store);
+    token_book_close(node->book);
+    arena_fini(&node->drain_arena);
+}

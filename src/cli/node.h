@@ -1,0 +1,71 @@
+/* cli/node.h: one running server: every room opened, wired together, and ended in order.
+ *
+ * Thread: the net loop is the thread that calls node_run(); the engine and the readers have theirs.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_CLI_NODE_H
+#define ERRAND_CLI_NODE_H
+
+#include <uv.h>
+
+#include "base/clock.h"
+#include "cli/config.h"
+#include "net/api.h"
+
+#define NODE_READERS    2
+#define NODE_HOSTS_MAX  64
+#define NODE_DRAIN_TICK 10             /* milliseconds between two looks while draining */
+#define NODE_FAILED_MS  ((int64_t)500) /* for 503s to go out when the store has failed */
+#define NODE_ID_MAX     96
+
+struct node_options {
+    bool insecure;   /* a public address without tokens is wanted */
+    bool no_migrate; /* refuse an old schema */
+    bool test_clock;
+    int64_t test_clock_ms; /* where it starts */
+};
+
+/* Running until a signal; draining until open requests are answered or the grace has passed; then
+ * stopping: uv_run() returns. */
+enum node_phase { NODE_RUNNING, NODE_DRAINING, NODE_STOPPING };
+
+struct node {
+    struct config *config; /* borrowed */
+    struct node_options options;
+    char id[NODE_ID_MAX];
+    struct clock clock;
+    struct rand rand;
+
+    struct store *store;
+    struct broker *broker;
+    struct token_book *book;
+    struct str hosts[NODE_HOSTS_MAX];
+    struct auth auth;
+
+    uv_loop_t loop;
+    uv_signal_t on_term, on_interrupt;
+    uv_timer_t drain_timer;
+    struct events *events;
+    struct api *api;
+    struct engine *engine;
+    struct queries *queries;
+    struct server *server;
+
+    enum node_phase phase;
+    uint64_t drain_until_ms; /* loop time */
+    struct api_sender drained;
+    struct command drain;
+    struct arena drain_arena;
+    bool failed; /* the store cannot be trusted: exit 1 */
+};
+
+/* Opens the stores, starts the threads and listens. node_close() ends it whatever the answer. */
+MUST_CHECK bool node_open(struct node *node, struct config *config,
+                          const struct node_options *options, struct err *err);
+/* Serves until it is told to stop. False: the store failed. */
+MUST_CHECK bool node_run(struct node *node);
+void node_close(struct node *node);
+
+bool node_is_loopback(struct str host);
+
+#endif

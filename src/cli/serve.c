@@ -1,0 +1,136 @@
+/* cli/serve.c: `errand serve`: reads the settings, runs a node, says when it is ready.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cli/node.h"
+#include "cli/setup.h"
+#include "cli/verb.h"
+#include "wire/time.h"
+
+#define ARENAS_MAX   2   /* of malloc: a queue of its own for each thread costs megabytes */
+#define STACK_BYTES  MIB /* of a thread; the default of 8 MiB frightens container limits */
+#define WORKERS_MOST 10000
+
+struct serve {
+    struct setup_options setup;
+    struct str listen, broker, tls_cert, tls_key;
+    int64_t workers;
+    bool insecure, no_migrate;
+    struct option_maybe test_clock;
+};
+
+static bool read_settings(const struct serve *serve, struct config *config, struct err *err)
+{
+    return setup_config(&serve->setup, config, err) &&
+           config_flag(config, "", "listen", serve->listen, err) &&
+           config_flag(config, "", "broker", serve->broker, err) &&
+           config_flag(config, "tls", "cert", serve->tls_cert, err) &&
+           config_flag(config, "tls", "key", serve->tls_key, err);
+}
+
+static bool read_options(const struct serve *serve, struct node_options *out, struct err *err)
+{
+    *out = (struct node_options){
+        .insecure = serve->insecure,
+        .no_migrate = serve->no_migrate,
+        .test_clock = serve->test_clock.given,
+        .test_clock_ms = clock_real_wall_ms(),
+    };
+    return str_absent(serve->test_clock.value) ||
+           time_parse(serve->test_clock.value, &out->test_clock_ms, err) ||
+           err_wrap(err, "--test-clock");
+}
+
+/* Small from the start: what a process never asks for it need not give back. */
+static void stay_small(void)
+{
+    pthread_attr_t attributes;
+    mallopt(M_ARENA_MAX, ARENAS_MAX);
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+}
+
+static void say_ready(const struct node *node)
+{
+    const char *scheme = str_absent(node->config->tls_cert) ? "http" : "https";
+    printf("errand: ready on %s://" STR_FMT "\n", scheme, STR_ARG(node->auth.listen));
+    fflush(stdout);
+}
+
+static enum exit_status run_node(struct config *config, const struct node_options *options)
+{
+    SCOPED(mem_free_at) struct node *node = mem_new(struct node);
+    struct err err = ERR_INIT;
+    bool opened = node_open(node, config, options, &err), served = true;
+    if (opened) {
+        say_ready(node);
+        served = node_run(node);
+    }
+    node_close(node);
+    return !opened ? verb_fail(&err) : served ? EXIT_OK : EXIT_FAILED;
+}
+
+static enum exit_status run_serve(const void *options, const struct words *words)
+{
+    const struct serve *serve = options;
+    SCOPED(config_fini) struct config config = {.arena = ARENA_INIT};
+    struct node_options node;
+    struct err err = ERR_INIT;
+    (void)words;
+    if (!read_settings(serve, &config, &err) || !read_options(serve, &node, &err)) {
+        return verb_usage(&err);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    log_set_level((enum log_level)config.log_level);
+    stay_small();
+    return run_node(&config, &node);
+}
+
+static const struct option serve_options[] = {
+    {"listen", "HOST:PORT", "address (default 127.0.0.1:8001); port 0 picks a free one",
+     OPTION_TEXT(struct serve, listen)},
+    SETUP_OPTIONS(struct serve),
+    {"broker", "URL", "the broker (default memory)", OPTION_TEXT(struct serve, broker)},
+    {"workers", "N", "workers inside the server; this build has no work for them yet",
+     OPTION_NUMBER(struct serve, workers, 0, WORKERS_MOST)},
+    {"tls-cert", "FILE", "certificate chain, PEM: serves https",
+     OPTION_TEXT(struct serve, tls_cert)},
+    {"tls-key", "FILE", "its private key, PEM", OPTION_TEXT(struct serve, tls_key)},
+    {"insecure", NULL, "a public address without any token is meant",
+     OPTION_SET(struct serve, insecure)},
+    {"test-clock", "TIME", "a clock that stands still until POST /api/test/clock",
+     OPTION_PERHAPS(struct serve, test_clock)},
+    {"no-migrate", NULL, "refuse an old schema instead of upgrading it",
+     OPTION_SET(struct serve, no_migrate)},
+    OPTION_END,
+};
+
+const struct verb serve_verb = {
+    .name = "serve",
+    .arguments = "",
+    .summary = "run a server",
+    .about = "Runs a server. Everything lives in the data folder, in one SQLite file; what was\n"
+             "answered is on disk. When it is ready it prints one line with its address on\n"
+             "standard output; its log goes to standard error.\n\n"
+             "SIGTERM or Ctrl-C drains: no more tasks are handed out, open requests are\n"
+             "answered, then it ends with status 0. A second signal ends it at once.\n\n"
+             "A server on another address than loopback needs a token (errand token create), or\n"
+             "--insecure.",
+    .examples = "# here, for trying things out\nerrand serve --data /tmp/errand\n"
+                "# for others, over TLS\n"
+                "errand token create --role admin --data /var/lib/errand\n"
+                "errand serve --data /var/lib/errand --listen 0.0.0.0:8001 --tls-cert c.pem "
+                "--tls-key k.pem\n"
+                "# a year in a second, for tests\nerrand serve --test-clock=2027-01-01T00:00:00Z",
+    .options = serve_options,
+    .size = sizeof(struct serve),
+    .run = run_serve,
+};

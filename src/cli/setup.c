@@ -1,0 +1,85 @@
+/* cli/setup.c: the configuration in force, and the data folder. See setup.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "cli/setup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *variable(const char *name)
+{
+    return getenv(name);
+}
+
+struct str setup_file(const struct setup_options *options)
+{
+    if (!str_absent(options->config)) {
+        return options->config;
+    }
+    return access(SETUP_FILE_DEFAULT, F_OK) == 0 ? STR(SETUP_FILE_DEFAULT) : STR_NONE;
+}
+
+bool setup_config(const struct setup_options *options, struct config *config, struct err *err)
+{
+    struct str file = setup_file(options);
+    config_init(config);
+    return (str_absent(file) || config_load(config, file.ptr, err)) &&
+           config_environment(config, variable, err) &&
+           config_flag(config, "", "data", options->data, err) &&
+           config_flag(config, "", "store", options->store, err);
+}
+
+bool setup_folder(const struct config *config, struct err *err)
+{
+    struct stat found;
+    if (mkdir(config->data.ptr, 0700) != 0 && errno != EEXIST) {
+        return err_set(err, ERR_INVALID, "data folder %s: %s", config->data.ptr, strerror(errno));
+    }
+    if (stat(config->data.ptr, &found) != 0 || !S_ISDIR(found.st_mode)) {
+        return err_set(err, ERR_INVALID, "data folder %s: not a folder", config->data.ptr);
+    }
+    return true;
+}
+
+bool setup_store(struct config *config, struct str *url, struct err *err)
+{
+    struct str path = str_absent(config->store) ? STR("sqlite:errand.db") : config->store;
+    if (str_is(path, "memory:") || str_is(path, "memory")) {
+        *url = STR("memory:");
+        return true;
+    }
+    if (!str_starts(path, STR("sqlite:"))) {
+        return err_set(err, ERR_INVALID,
+                       "store " STR_FMT ": this build has no such back end; there is sqlite:PATH",
+                       STR_ARG(path));
+    }
+    struct str file = str_from(path, strlen("sqlite:"));
+    if (file.len == 0) {
+        return err_set(err, ERR_INVALID, "store sqlite: needs a path: sqlite:errand.db");
+    }
+    *url = file.ptr[0] == '/' ? path
+                              : arena_printf(&config->arena, "sqlite:" STR_FMT "/" STR_FMT,
+                                             STR_ARG(config->data), STR_ARG(file));
+    return true;
+}
+
+static bool is_memory(struct str broker)
+{
+    return str_absent(broker) || str_is(broker, "memory") || str_is(broker, "memory:");
+}
+
+bool setup_broker(const struct config *config, struct str *url, struct err *err)
+{
+    const struct str all[] = {config->broker, config->broker_high, config->broker_low};
+    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+        if (!is_memory(all[i])) {
+            return err_set(err, ERR_INVALID,
+                           "broker " STR_FMT ": this build has no such back end; there is memory",
+                           STR_ARG(all[i]));
+        }
+    }
+    *url = STR("memory:");
+    return true;
+}
