@@ -8,7 +8,6 @@
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
-#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
 struct doctor {

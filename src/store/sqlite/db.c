@@ -5,6 +5,8 @@
 
 #include <errno.h>
 
+#include "base/mem.h"
+
 /* We are the only writer, so nobody is ever waited for long; a doctor may meet us while we open. */
 #define BUSY_MS 5000
 
@@ -28,6 +30,8 @@ bool db_prepare(struct db *db, struct err *err)
         if (rc != SQLITE_OK) {
             return db_fail(db, sql_statements[i].name, err);
         }
+        size_t parameters = (size_t)sqlite3_bind_parameter_count(db->statements[i]);
+        db->bound[i] = mem_zero((parameters + 1) * sizeof *db->bound[i]); /* they count from 1 */
     }
     return true;
 }
@@ -36,6 +40,7 @@ void db_close(struct db *db)
 {
     for (size_t i = 0; i < SQL_COUNT; i++) {
         sqlite3_finalize(db->statements[i]);
+        mem_free(db->bound[i]);
     }
     sqlite3_close(db->handle);
     names_fini(db);

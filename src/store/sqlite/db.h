@@ -21,7 +21,9 @@ struct name; /* an interned text */
 struct db {
     sqlite3 *handle;
     sqlite3_stmt *statements[SQL_COUNT];
-    struct name **names; /* by id; NULL where not known yet */
+    bool rare_bound[SQL_COUNT];     /* parameters that are mostly NULL are not: see row.c */
+    struct bound *bound[SQL_COUNT]; /* by parameter: see bind_again() */
+    struct name **names;            /* by id; NULL where not known yet */
     size_t names_room;
     int64_t names_last; /* the highest id; the writer's only */
     struct map names_by_text;
@@ -73,6 +75,22 @@ static inline void bind_bytes(sqlite3_stmt *s, int at, struct str bytes)
 static inline void bind_int(sqlite3_stmt *s, int at, int64_t value)
 {
     sqlite3_bind_int64(s, at, value);
+}
+
+/* The rows of a batch are alike, and a statement keeps its values when it is reset: binding only
+ * what differs from the row before saves a tenth of a whole life. A parameter bound this way
+ * must always be. */
+struct bound {
+    bool known;
+    int64_t value;
+};
+static inline void bind_again(struct db *db, enum sql_id id, int at, int64_t value)
+{
+    struct bound *bound = &db->bound[id][at];
+    if (!bound->known || bound->value != value) {
+        *bound = (struct bound){true, value};
+        sqlite3_bind_int64(db->statements[id], at, value);
+    }
 }
 
 /* Borrowed until the next step. A present empty text is empty, not absent. */

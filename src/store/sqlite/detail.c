@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "store/shared.h"
-#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
 #define LOG_READ_MAX (64 * MIB) /* pieces may overlap the window by one heartbeat's worth */

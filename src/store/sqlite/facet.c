@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
 #define TEND_SLICE       2000 /* tasks: a few milliseconds */

@@ -7,7 +7,6 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "store/shared.h"
-#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
 void count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n)
@@ -15,34 +14,38 @@ void count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, i
     count_change_add(&tx->counts, counts_slot(&tx->store->counts, queue), state, n);
 }
 
-static bool insert_body(struct sqlite_tx *tx, const struct task *task, int64_t type_id,
-                        int64_t queue_id, struct err *err)
+bool intern_names(struct sqlite_tx *tx, const struct task *task, struct task_names *names,
+                  struct err *err)
+{
+    struct db *db = &tx->store->db;
+    return name_intern(db, task->type, &names->type_id, err) &&
+           name_intern(db, task->queue, &names->queue_id, err);
+}
+
+static bool insert_body(struct sqlite_tx *tx, const struct task *task,
+                        const struct task_names *names, struct err *err)
 {
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_INSERT_BODY);
     bind_int(s, 1, (int64_t)task->id.hi);
-    int at = bind_body(s, 2, task, type_id, queue_id, &tx->scratch);
+    int at = bind_body(db, SQL_INSERT_BODY, 2, task, names, &tx->scratch);
     bind_bytes(s, at, task->payload);
     return db_run(db, SQL_INSERT_BODY, err);
 }
 
-bool insert_live(struct sqlite_tx *tx, const struct task *task, struct err *err)
+bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct task_names *names,
+                 struct err *err)
 {
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_INSERT_TASK);
-    int64_t type_id = 0, queue_id = 0;
-    if (!name_intern(db, task->type, &type_id, err) ||
-        !name_intern(db, task->queue, &queue_id, err)) {
-        return false;
-    }
     bind_int(s, 1, (int64_t)task->id.hi);
     bind_int(s, 2, (int64_t)task->id.lo);
-    bind_int(s, 3, type_id);
-    bind_int(s, 4, queue_id);
+    bind_again(db, SQL_INSERT_TASK, 3, names->type_id);
+    bind_again(db, SQL_INSERT_TASK, 4, names->queue_id);
     bind_text(s, 5, task->document);
-    bind_int(s, 6, task->expires_ms);
-    bind_int(s, 7, task->created_ms);
-    bind_standing(s, 8, task);
+    bind_again(db, SQL_INSERT_TASK, 6, task->expires_ms);
+    bind_again(db, SQL_INSERT_TASK, 7, task->created_ms);
+    bind_standing(db, SQL_INSERT_TASK, 8, task);
     return db_run(db, SQL_INSERT_TASK, err);
 }
 
@@ -51,9 +54,9 @@ bool insert_done(struct sqlite_tx *tx, const struct task *task, struct err *err)
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_INSERT_DONE);
     bind_int(s, 1, (int64_t)task->id.hi);
-    int at = bind_standing(s, 2, task);
-    bind_int(s, at++, task->finished_ms);
-    bind_int(s, at++, task->cancelled_ms);
+    int at = bind_standing(db, SQL_INSERT_DONE, 2, task);
+    bind_again(db, SQL_INSERT_DONE, at++, task->finished_ms);
+    bind_again(db, SQL_INSERT_DONE, at++, task->cancelled_ms);
     bind_bytes(s, at, task->result);
     return db_run(db, SQL_INSERT_DONE, err);
 }
@@ -109,13 +112,10 @@ static bool insert_extras(struct sqlite_tx *tx, const struct task *task, struct 
 
 static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
-    struct db *db = &tx->store->db;
-    int64_t type_id = 0, queue_id = 0;
-    bool ok = name_intern(db, task->type, &type_id, err) &&
-              name_intern(db, task->queue, &queue_id, err) &&
-              insert_body(tx, task, type_id, queue_id, err) &&
+    struct task_names names = {0};
+    bool ok = intern_names(tx, task, &names, err) && insert_body(tx, task, &names, err) &&
               (task_state_terminal(task->state) ? insert_done(tx, task, err)
-                                                : insert_live(tx, task, err)) &&
+                                                : insert_live(tx, task, &names, err)) &&
               insert_extras(tx, task, err);
     if (ok) {
         count_task(tx, task->queue, task->state, 1);

@@ -4,7 +4,6 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "store/shared.h"
-#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
 /* Columns of load_live.sql and load_done.sql behind the body's. */

@@ -167,6 +167,9 @@ bool sqlite_store_open(struct str rest, const struct store_options *options, str
     if (rest.len == 0 || rest.len > PATH_LIMIT || memchr(rest.ptr, '\0', rest.len) != NULL) {
         return err_field(err, "store", "sqlite: needs the path of a file");
     }
+    /* SQLite would take a lock for each allocation to count it. Refused, harmlessly, once it runs.
+     */
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     struct sqlite_store *store = mem_new(struct sqlite_store);
     store->store.ops = &ops;
     store->lock = -1;

@@ -4,7 +4,6 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
-#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
 /* What find_remains.sql says of a finished task. */

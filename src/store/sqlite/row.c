@@ -62,28 +62,47 @@ static void unpack_tags(struct str packed, struct task *task)
     }
 }
 
-int bind_body(sqlite3_stmt *s, int at, const struct task *task, int64_t type_id, int64_t queue_id,
-              struct buf *scratch)
+/* What few tasks have is bound only when this task has it, or the last one had: most inserts bind
+ * half of their parameters. */
+static bool order_is_plain(const struct task *task)
 {
-    bind_int(s, at++, (int64_t)task->id.lo);
-    bind_int(s, at++, type_id);
-    bind_int(s, at++, queue_id);
-    bind_int(s, at++, task->created_ms);
-    bind_int(s, at++, task->expires_ms);
-    bind_text(s, at++, task->document);
+    return str_absent(task->key) && str_absent(task->external_id) && task->tags_count == 0 &&
+           id_none(task->parent) && id_none(task->team) && id_none(task->schedule) &&
+           str_absent(task->metadata);
+}
+
+static void bind_rare_order(sqlite3_stmt *s, int at, const struct task *task, struct buf *scratch)
+{
     bind_text(s, at++, task->key);
     bind_text(s, at++, task->external_id);
     bind_bytes(s, at++, pack_tags(task, scratch));
     at = bind_id(s, at, task->parent);
     at = bind_id(s, at, task->team);
     at = bind_id(s, at, task->schedule);
-    bind_int(s, at++, task->backoff.base_ms);
-    bind_int(s, at++, task->backoff.max_ms);
+    bind_bytes(s, at, task->metadata);
+}
+
+int bind_body(struct db *db, enum sql_id id, int at, const struct task *task,
+              const struct task_names *names, struct buf *scratch)
+{
+    sqlite3_stmt *s = db_use(db, id);
+    bool plain = order_is_plain(task);
+    bind_int(s, at++, (int64_t)task->id.lo);
+    bind_again(db, id, at++, names->type_id);
+    bind_again(db, id, at++, names->queue_id);
+    bind_again(db, id, at++, task->created_ms);
+    bind_again(db, id, at++, task->expires_ms);
+    bind_again(db, id, at++, task->backoff.base_ms);
+    bind_again(db, id, at++, task->backoff.max_ms);
     sqlite3_bind_double(s, at++, task->backoff.factor);
     sqlite3_bind_double(s, at++, task->backoff.jitter);
-    bind_int(s, at++, task->payload_raw);
-    bind_bytes(s, at++, task->metadata);
-    return at;
+    bind_again(db, id, at++, task->payload_raw);
+    bind_text(s, at++, task->document);
+    if (!plain || db->rare_bound[id]) {
+        bind_rare_order(s, at, task, scratch);
+        db->rare_bound[id] = !plain;
+    }
+    return at + RARE_ORDER_COLUMNS;
 }
 
 void read_facets(sqlite3_stmt *s, int at, struct task *task)
@@ -105,18 +124,18 @@ bool read_body(struct db *db, sqlite3_stmt *s, int at, struct task *task, struct
     }
     task->created_ms = column_int(s, at + 3);
     task->expires_ms = column_int(s, at + 4);
-    task->document = column_str(s, at + 5);
-    task->key = column_str(s, at + 6);
-    task->external_id = column_str(s, at + 7);
-    unpack_tags(column_str(s, at + 8), task);
-    task->parent = column_id(s, at + 9);
-    task->team = column_id(s, at + 11);
-    task->schedule = column_id(s, at + 13);
-    task->backoff.base_ms = column_int(s, at + 15);
-    task->backoff.max_ms = column_int(s, at + 16);
-    task->backoff.factor = sqlite3_column_double(s, at + 17);
-    task->backoff.jitter = sqlite3_column_double(s, at + 18);
-    task->payload_raw = column_int(s, at + 19) != 0;
+    task->backoff.base_ms = column_int(s, at + 5);
+    task->backoff.max_ms = column_int(s, at + 6);
+    task->backoff.factor = sqlite3_column_double(s, at + 7);
+    task->backoff.jitter = sqlite3_column_double(s, at + 8);
+    task->payload_raw = column_int(s, at + 9) != 0;
+    task->document = column_str(s, at + 10);
+    task->key = column_str(s, at + 11);
+    task->external_id = column_str(s, at + 12);
+    unpack_tags(column_str(s, at + 13), task);
+    task->parent = column_id(s, at + 14);
+    task->team = column_id(s, at + 16);
+    task->schedule = column_id(s, at + 18);
     task->metadata = column_str(s, at + 20);
     return true;
 }
@@ -136,33 +155,52 @@ void read_error(sqlite3_stmt *s, int at, struct task_error *error)
     error->detail = column_str(s, at + 2);
 }
 
-int bind_standing(sqlite3_stmt *s, int at, const struct task *task)
+static bool standing_is_plain(const struct task *task)
 {
-    bind_int(s, at++, task->state);
-    bind_int(s, at++, task->priority);
-    bind_int(s, at++, task->attempt);
-    bind_int(s, at++, task->retries);
-    bind_int(s, at++, task->max_retries);
-    bind_int(s, at++, task->timeout_ms);
-    bind_int(s, at++, task->scheduled_ms);
-    bind_int(s, at++, task->queued_ms);
-    bind_int(s, at++, task->started_ms);
-    bind_int(s, at++, task->updated_ms);
-    bind_int(s, at++, task->cancel_requested);
+    return str_absent(task->cancel_reason) && task->progress < 0 &&
+           str_absent(task->progress_message) && task->cost.estimated < 0 &&
+           task->cost.actual < 0 && task->cost.tokens < 0 && str_absent(task->error.code) &&
+           str_absent(task->error.message) && str_absent(task->error.detail);
+}
+
+static void bind_rare_standing(sqlite3_stmt *s, int at, const struct task *task)
+{
     bind_text(s, at++, task->cancel_reason);
-    bind_int(s, at++, (int64_t)task->token);
-    bind_int(s, at++, task->outcome);
-    bind_text(s, at++, task->worker);
-    bind_int(s, at++, task->lease_ms);
-    bind_int(s, at++, task->lease_until_ms);
-    bind_int(s, at++, task->attempt_ended_ms);
     bind_optional(s, at++, task->progress);
     bind_text(s, at++, task->progress_message);
-    bind_int(s, at++, task->log_bytes);
     bind_optional(s, at++, task->cost.estimated);
     bind_optional(s, at++, task->cost.actual);
     bind_optional(s, at++, task->cost.tokens);
-    return bind_error(s, at, &task->error);
+    bind_error(s, at, &task->error);
+}
+
+int bind_standing(struct db *db, enum sql_id id, int at, const struct task *task)
+{
+    sqlite3_stmt *s = db_use(db, id);
+    bool plain = standing_is_plain(task);
+    bind_again(db, id, at++, task->state);
+    bind_again(db, id, at++, task->priority);
+    bind_again(db, id, at++, task->attempt);
+    bind_again(db, id, at++, task->retries);
+    bind_again(db, id, at++, task->max_retries);
+    bind_again(db, id, at++, task->timeout_ms);
+    bind_again(db, id, at++, task->scheduled_ms);
+    bind_again(db, id, at++, task->queued_ms);
+    bind_again(db, id, at++, task->started_ms);
+    bind_again(db, id, at++, task->updated_ms);
+    bind_again(db, id, at++, task->cancel_requested);
+    bind_int(s, at++, (int64_t)task->token);
+    bind_again(db, id, at++, task->outcome);
+    bind_text(s, at++, task->worker);
+    bind_again(db, id, at++, task->lease_ms);
+    bind_again(db, id, at++, task->lease_until_ms);
+    bind_again(db, id, at++, task->attempt_ended_ms);
+    bind_again(db, id, at++, task->log_bytes);
+    if (!plain || db->rare_bound[id]) {
+        bind_rare_standing(s, at, task);
+        db->rare_bound[id] = !plain;
+    }
+    return at + RARE_STANDING_COLUMNS;
 }
 
 void read_standing(sqlite3_stmt *s, int at, struct task *task)
@@ -178,16 +216,16 @@ void read_standing(sqlite3_stmt *s, int at, struct task *task)
     task->started_ms = column_int(s, at++);
     task->updated_ms = column_int(s, at++);
     task->cancel_requested = column_int(s, at++) != 0;
-    task->cancel_reason = column_str(s, at++);
     task->token = (uint64_t)column_int(s, at++);
     task->outcome = (enum task_outcome)column_int(s, at++);
     task->worker = column_str(s, at++);
     task->lease_ms = column_int(s, at++);
     task->lease_until_ms = column_int(s, at++);
     task->attempt_ended_ms = column_int(s, at++);
+    task->log_bytes = (int32_t)column_int(s, at++);
+    task->cancel_reason = column_str(s, at++);
     task->progress = column_optional(s, at++);
     task->progress_message = column_str(s, at++);
-    task->log_bytes = (int32_t)column_int(s, at++);
     task->cost.estimated = column_optional(s, at++);
     task->cost.actual = column_optional(s, at++);
     task->cost.tokens = column_optional(s, at++);

@@ -10,13 +10,20 @@
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
-#define BODY_COLUMNS     21 /* lo … metadata */
-#define STANDING_COLUMNS 27 /* state … error_detail */
+#define BODY_COLUMNS          21 /* lo … metadata */
+#define RARE_ORDER_COLUMNS    10 /* the last of those, which few tasks have */
+#define STANDING_COLUMNS      27 /* state … error_detail */
+#define RARE_STANDING_COLUMNS 9
 
-/* Each binds its columns from `at` on and returns the index behind them. */
-int bind_body(sqlite3_stmt *s, int at, const struct task *task, int64_t type_id, int64_t queue_id,
-              struct buf *scratch); /* scratch holds the packed tags until the statement has run */
-int bind_standing(sqlite3_stmt *s, int at, const struct task *task);
+struct task_names {
+    int64_t type_id, queue_id;
+};
+
+/* Each binds its columns from `at` on and returns the index behind them. `scratch` holds the packed
+ * tags until the statement has run. */
+int bind_body(struct db *db, enum sql_id id, int at, const struct task *task,
+              const struct task_names *names, struct buf *scratch);
+int bind_standing(struct db *db, enum sql_id id, int at, const struct task *task);
 int bind_error(sqlite3_stmt *s, int at, const struct task_error *error);
 
 /* Each fills its part of the task from the columns at `at`; texts are borrowed from the row. */

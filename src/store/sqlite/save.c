@@ -8,7 +8,6 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "store/shared.h"
-#include "store/sqlite/row.h"
 #include "store/sqlite/sqlite.h"
 
 static void bind_was(sqlite3_stmt *s, int at, const struct task *was)
@@ -23,7 +22,7 @@ static bool update(struct sqlite_tx *tx, struct task_change *change, struct err 
 {
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_UPDATE_TASK);
-    bind_was(s, bind_standing(s, 1, change->now), change->was);
+    bind_was(s, bind_standing(db, SQL_UPDATE_TASK, 1, change->now), change->was);
     return db_change(db, SQL_UPDATE_TASK, &change->applied, err);
 }
 
@@ -39,8 +38,11 @@ static bool move(struct sqlite_tx *tx, struct task_change *change, struct err *e
     if (!change->applied) {
         return true;
     }
-    return task_state_terminal(change->now->state) ? insert_done(tx, change->now, err)
-                                                   : insert_live(tx, change->now, err);
+    if (task_state_terminal(change->now->state)) {
+        return insert_done(tx, change->now, err);
+    }
+    struct task_names names = {0};
+    return intern_names(tx, change->was, &names, err) && insert_live(tx, change->now, &names, err);
 }
 
 bool insert_attempt(struct sqlite_tx *tx, struct task_id id, const struct task_attempt *attempt,

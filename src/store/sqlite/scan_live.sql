@@ -1,8 +1,7 @@
 -- store/sqlite/scan_live.sql: what the engine's memory is rebuilt from, in order of creation, from one table.
 SELECT k, lo, type_id, queue_id, document, expires_ms, created_ms, state, priority, attempt, retries,
-       max_retries, timeout_ms, scheduled_ms, queued_ms, started_ms, updated_ms, cancel_requested,
-       cancel_reason, token, outcome, worker, lease_ms, lease_until_ms, attempt_ended_ms, progress,
-       progress_message, log_bytes, cost_estimated, cost_actual, cost_tokens, error_code, error_message,
-       error_detail
+       max_retries, timeout_ms, scheduled_ms, queued_ms, started_ms, updated_ms, cancel_requested, token,
+       outcome, worker, lease_ms, lease_until_ms, attempt_ended_ms, log_bytes, cancel_reason, progress,
+       progress_message, cost_estimated, cost_actual, cost_tokens, error_code, error_message, error_detail
   FROM task
  ORDER BY k;

@@ -15,6 +15,7 @@
 #include "store/counts.h"
 #include "store/ops.h"
 #include "store/sqlite/db.h"
+#include "store/sqlite/row.h"
 
 /* The late index (facet.c): beyond this many tasks a commit brings it forward itself, because lists
  * must scan what it does not reach; below the smaller number it is not worth a commit. */
@@ -91,8 +92,12 @@ bool sqlite_save(struct tx *tx, struct task_change *changes, size_t n, struct er
 bool sqlite_remove(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
 bool sqlite_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
 
-/* The row of a live or a finished task; a finished one knows its queue from its body. */
-bool insert_live(struct sqlite_tx *tx, const struct task *task, struct err *err);
+/* The numbers of a task's type and queue; new names are added. */
+bool intern_names(struct sqlite_tx *tx, const struct task *task, struct task_names *names,
+                  struct err *err);
+/* The row of a live or a finished task; a finished one knows its names from its body. */
+bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct task_names *names,
+                 struct err *err);
 bool insert_done(struct sqlite_tx *tx, const struct task *task, struct err *err);
 bool insert_attempt(struct sqlite_tx *tx, struct task_id id, const struct task_attempt *attempt,
                     struct err *err);
