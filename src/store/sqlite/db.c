@@ -47,13 +47,36 @@ void db_close(struct db *db)
     *db = (struct db){0};
 }
 
-/* No room is a state of the machine that passes: nothing happened, and later it may work. */
+/* What the kernel last said about the file or its log. SQLite itself keeps it for some failures
+ * only, and not for those of a commit. */
+static int last_errno(struct db *db, int which)
+{
+    sqlite3_file *file = NULL;
+    int said = 0;
+    sqlite3_file_control(db->handle, "main", which, &file);
+    if (file != NULL && file->pMethods != NULL) {
+        file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &said);
+    }
+    return said;
+}
+
+static bool means_no_room(int os)
+{
+    return os == ENOSPC || os == EDQUOT || os == EFBIG;
+}
+
+/* No room is a state of the machine that passes: nothing happened, and later it may work. A failed
+ * fsync is not: what it left behind is unknown. */
 static bool is_no_room(struct db *db, int rc)
 {
-    int os = sqlite3_system_errno(db->handle);
-    return (rc & 0xff) == SQLITE_FULL ||
-           ((rc & 0xff) == SQLITE_IOERR && (os == ENOSPC || os == EDQUOT || os == EFBIG) &&
-            rc != SQLITE_IOERR_FSYNC && rc != SQLITE_IOERR_DIR_FSYNC);
+    if ((rc & 0xff) == SQLITE_FULL) {
+        return true;
+    }
+    bool writing =
+        rc == SQLITE_IOERR_WRITE || rc == SQLITE_IOERR_TRUNCATE || rc == SQLITE_IOERR_SHMSIZE;
+    return writing && (means_no_room(sqlite3_system_errno(db->handle)) ||
+                       means_no_room(last_errno(db, SQLITE_FCNTL_JOURNAL_POINTER)) ||
+                       means_no_room(last_errno(db, SQLITE_FCNTL_FILE_POINTER)));
 }
 
 static enum err_kind kind_of(struct db *db, int rc)

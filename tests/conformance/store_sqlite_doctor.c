@@ -1,0 +1,155 @@
+/* tests/conformance/store_sqlite_doctor.c: the doctor finds each kind of damage, and says which.
+ *
+ * Every test writes one wrong thing into a healthy file behind the store's back.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "store_sqlite.h"
+#include "store_suite.h"
+
+struct findings {
+    char last[16];
+    char sentence[160];
+    size_t count;
+};
+
+static void note(void *arg, const char *invariant, const char *sentence)
+{
+    struct findings *findings = arg;
+    snprintf(findings->last, sizeof findings->last, "%s", invariant);
+    snprintf(findings->sentence, sizeof findings->sentence, "%s", sentence);
+    findings->count++;
+}
+
+/* A store with one of everything: a running task with a document, a failed one with attempts, a
+ * queued one with a key, labels and a parent. */
+static void fill(struct bench *b)
+{
+    struct task running = bench_task(b), failed = bench_task(b), queued = bench_task(b);
+    running.document = STR("d");
+    bench_insert(b, &running);
+    bench_start(b, &running);
+    CHECK(bench_save(b, &running, &running, false, "line\n"));
+    failed.max_retries = 1;
+    bench_insert(b, &failed);
+    bench_start(b, &failed);
+    bench_fail(b, &failed, "x");
+    struct task was = failed;
+    struct err err = ERR_INIT;
+    CHECK_OK(task_due(&failed, b->now_ms, &err));
+    CHECK(bench_save(b, &was, &failed, false, NULL));
+    bench_start(b, &failed);
+    bench_fail(b, &failed, "y");
+    queued.key = STR("k");
+    queued.tags[0] = STR("red");
+    queued.tags_count = 1;
+    queued.parent = running.id;
+    bench_insert(b, &queued);
+}
+
+/* Damages a healthy store with `sql`; the doctor must name `invariant`. */
+static void finds(const char *sql, const char *invariant)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct err err = ERR_INIT;
+    struct findings findings = {0};
+    fill(&b);
+    check_healthy(&b);
+    char damage[512];
+    snprintf(damage, sizeof damage, "PRAGMA ignore_check_constraints = ON; %s", sql);
+    place_run(b.place, damage);
+    CHECK_OK(store_check(b.store, note, &findings, &err));
+
+    if (findings.count == 0 || strcmp(findings.last, invariant) != 0) {
+        print_error("after <%s>: %zu findings, the last %s: %s\n", sql, findings.count,
+                    findings.last, findings.sentence);
+        CHECK(false);
+    }
+}
+
+TEST(the_doctor_finds_a_task_that_stands_nowhere)
+{
+    finds("DELETE FROM task WHERE state = 2; UPDATE counter SET queued = 0", "rows");
+}
+
+TEST(the_doctor_finds_a_row_without_its_task)
+{
+    finds("INSERT INTO attempt VALUES (99, 1, 2, 'w', 1, 2, NULL, NULL, NULL)", "rows");
+}
+
+TEST(the_doctor_finds_a_hot_row_that_differs_from_its_order)
+{
+    finds("UPDATE task SET expires_ms = 5 WHERE state = 2", "rows");
+}
+
+TEST(the_doctor_finds_a_task_without_a_name)
+{
+    finds("UPDATE body SET type_id = 77; UPDATE task SET type_id = 77", "rows");
+}
+
+TEST(the_doctor_finds_an_end_without_a_time)
+{
+    finds("UPDATE done SET finished_ms = 0", "I1");
+}
+
+TEST(the_doctor_finds_too_many_retries)
+{
+    finds("UPDATE done SET retries = 9", "I3");
+}
+
+TEST(the_doctor_finds_a_running_task_without_a_lease)
+{
+    finds("UPDATE task SET lease_until_ms = 0 WHERE state = 3", "I4");
+}
+
+TEST(the_doctor_finds_a_lease_without_a_running_task)
+{
+    finds("UPDATE task SET lease_until_ms = 7 WHERE state = 2", "I4");
+}
+
+TEST(the_doctor_finds_a_running_task_without_its_document)
+{
+    finds("DELETE FROM doc_lease", "I2");
+}
+
+TEST(the_doctor_finds_a_document_held_by_nobody)
+{
+    finds("INSERT INTO doc_lease SELECT 'other', k, 0 FROM task WHERE state = 2", "I5");
+}
+
+TEST(the_doctor_finds_a_wrong_counter)
+{
+    finds("UPDATE counter SET queued = queued + 1", "I7");
+}
+
+TEST(the_doctor_finds_a_key_that_is_lost)
+{
+    finds("DELETE FROM key", "keys");
+}
+
+TEST(the_doctor_finds_a_missing_attempt)
+{
+    finds("DELETE FROM attempt", "attempts");
+}
+
+TEST(the_doctor_finds_a_log_of_an_attempt_that_never_was)
+{
+    finds("UPDATE log SET number = 5", "attempts");
+}
+
+TEST(the_doctor_finds_a_relation_missing_in_the_index)
+{
+    finds("DELETE FROM facet", "index");
+}
+
+TEST(the_doctor_finds_a_label_missing_in_the_index)
+{
+    finds("UPDATE meta SET indexed_k = 9223372036854775807", "index");
+}
+
+TEST(the_doctor_finds_what_the_schema_forbids)
+{
+    finds("UPDATE task SET priority = 9 WHERE state = 2", "file");
+}

@@ -1,0 +1,229 @@
+/* tests/conformance/store_sqlite_file.c: what only a store in a file can do wrong: its lock, its
+ * schema, a full disk.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "sqlite_sql.h"
+#include "store_sqlite.h"
+#include "store_suite.h"
+
+void place_run(struct place *place, const char *sql)
+{
+    sqlite3 *db = NULL;
+    char *why = NULL;
+    CHECK_EQ(sqlite3_open(place->file, &db), SQLITE_OK);
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK) {
+        print_error("%s: %s\n", sql, why);
+        CHECK(false);
+    }
+    sqlite3_close(db);
+}
+
+TEST(a_second_server_on_the_same_folder_is_refused)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct err err = ERR_INIT;
+    struct store *second = NULL;
+    CHECK(!place_try_open(b.place, &(struct store_options){0}, &second, &err));
+    CHECK(strstr(err.text, b.place->folder) != NULL);
+    CHECK(strstr(err.text, "another errand is using the folder") != NULL);
+}
+
+TEST(a_doctor_may_look_beside_a_server)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct err err = ERR_INIT;
+    struct store *doctor = NULL, *server = b.store;
+    struct tx *tx = NULL;
+    struct task task = bench_task(&b);
+    bench_insert(&b, &task);
+    CHECK_OK(place_try_open(b.place, &(struct store_options){.read_only = true}, &doctor, &err));
+    b.store = doctor;
+    check_healthy(&b);
+    CHECK_EQ(store_epoch(doctor), store_epoch(server));
+    CHECK(!store_begin(doctor, &tx, &err));
+    b.store = server;
+    store_close(doctor);
+    bench_start(&b, &task); /* and the server goes on */
+}
+
+TEST(a_reader_needs_a_file_that_is_there)
+{
+    struct place *place = place_new();
+    struct err err = ERR_INIT;
+    struct store *store = NULL;
+    CHECK(!place_try_open(place, &(struct store_options){.read_only = true}, &store, &err));
+    CHECK_EQ(err.kind, ERR_UNAVAILABLE);
+    place_free(place);
+}
+
+/* A file with only the first migration, and a task in it. */
+static struct place *old_place(void)
+{
+    struct place *place = place_new();
+    place_run(place, sql_script_create);
+    place_run(place, sql_migrations[0].text);
+    place_run(place,
+              "PRAGMA user_version = 1;"
+              "INSERT INTO name VALUES (1, 't'), (2, 'default');"
+              "INSERT INTO counter VALUES (2, 0, 0, 1, 0, 0, 0, 0, 0, 0);"
+              "INSERT INTO body (k, lo, type_id, queue_id, created_ms, expires_ms, document,"
+              " backoff_base_ms, backoff_max_ms, backoff_factor, backoff_jitter, payload_raw)"
+              " VALUES (5, 6, 1, 2, 7, 0, 'd', 1, 1, 1, 0, 0);"
+              "INSERT INTO task (k, lo, type_id, queue_id, document, expires_ms, created_ms, state,"
+              " priority, attempt, retries, max_retries, timeout_ms, scheduled_ms, queued_ms,"
+              " started_ms, updated_ms, cancel_requested, token, outcome, lease_ms,"
+              " lease_until_ms, attempt_ended_ms, log_bytes)"
+              " VALUES (5, 6, 1, 2, 'd', 0, 7, 2, 2, 0, 0, 3, 0, 0, 7, 0, 7, 0, 0, 0, 0, 0, 0, 0)");
+    return place;
+}
+
+TEST(an_old_schema_is_upgraded_when_the_store_opens)
+{
+    SCOPED(bench_fini) struct bench b = {.place = old_place()};
+    struct task task;
+    bench_reopen(&b);
+    CHECK(bench_load(&b, (struct task_id){5, 6}, &task));
+    CHECK_EQ(bench_list(&b, &(struct task_filter){.document = STR("d"), .limit = 9}).count, 1);
+    check_healthy(&b);
+}
+
+TEST(an_old_schema_is_refused_when_it_must_not_be_upgraded)
+{
+    struct place *place = old_place();
+    struct err err = ERR_INIT;
+    struct store *store = NULL;
+    CHECK(!place_try_open(place, &(struct store_options){.no_migrate = true}, &store, &err));
+    CHECK(strstr(err.text, "errand migrate") != NULL);
+    place_free(place);
+}
+
+TEST(a_newer_schema_is_refused)
+{
+    struct place *place = place_new();
+    struct err err = ERR_INIT;
+    store_close(place_open(place));
+    place_run(place, "PRAGMA user_version = 99");
+    struct store *store = NULL;
+    CHECK(!place_try_open(place, &(struct store_options){0}, &store, &err));
+    CHECK(strstr(err.text, "version 99") != NULL);
+    place_free(place);
+}
+
+TEST(a_database_of_another_program_is_left_alone)
+{
+    struct place *place = place_new();
+    struct err err = ERR_INIT;
+    struct store *store = NULL;
+    place_run(place, "CREATE TABLE theirs (x)");
+    CHECK(!place_try_open(place, &(struct store_options){0}, &store, &err));
+    CHECK(strstr(err.text, "not one of errand's") != NULL);
+    place_free(place);
+}
+
+TEST(a_file_that_is_no_database_is_refused)
+{
+    struct place *place = place_new();
+    struct err err = ERR_INIT;
+    struct store *store = NULL;
+    FILE *file = fopen(place->file, "w");
+    for (int i = 0; i < 4096; i++) {
+        fputc('x', file);
+    }
+    fclose(file);
+    CHECK(!place_try_open(place, &(struct store_options){0}, &store, &err));
+    place_free(place);
+}
+
+/* From here on no file of this process grows beyond `bytes`: a disk that is full. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit;
+    CHECK_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes == 0 ? limit.rlim_max : bytes;
+    CHECK_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+static rlim_t size_of_log(const struct place *place)
+{
+    char path[80];
+    struct stat st;
+    snprintf(path, sizeof path, "%s-wal", place->file);
+    CHECK_EQ(stat(path, &st), 0);
+    return (rlim_t)st.st_size;
+}
+
+/* Inserts a task too big for what is left. */
+static enum err_kind insert_big(struct bench *b, struct task *task)
+{
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    const struct task *one = task;
+    *task = bench_task(b);
+    task->queue = STR("new");
+    task->payload = (struct str){arena_alloc(&b->arena, MIB), MIB};
+    memset((char *)task->payload.ptr, 'x', MIB);
+    CHECK_OK(store_begin(b->store, &tx, &err));
+    bool ok = tx_insert(tx, &one, 1, &err) && tx_commit(&tx, &err);
+    return ok ? ERR_NONE : err.kind;
+}
+
+TEST(a_full_disk_is_said_so_and_the_store_goes_on_when_there_is_room)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct task kept = bench_task(&b), big, small, got;
+    bench_insert(&b, &kept);
+    limit_files(size_of_log(b.place) + 64 * KIB);
+    enum err_kind kind = insert_big(&b, &big);
+    small = bench_task(&b);
+    bench_insert(&b, &small); /* what fits is still taken */
+    limit_files(0);
+
+    CHECK_EQ(kind, ERR_UNAVAILABLE);
+    CHECK(!bench_load(&b, big.id, &got));
+    CHECK(bench_load(&b, kept.id, &got) && bench_load(&b, small.id, &got));
+    CHECK_EQ(bench_count(&b, "new", TASK_QUEUED), -1);
+    CHECK_EQ(insert_big(&b, &big), ERR_NONE);
+    check_healthy(&b);
+    bench_reopen(&b);
+    CHECK(bench_load(&b, big.id, &got));
+    check_healthy(&b);
+}
+
+TEST(a_store_tells_how_it_is_doing)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct store_health before, after;
+    store_health(b.store, &before);
+    struct task task = bench_task(&b);
+    bench_insert(&b, &task);
+    store_health(b.store, &after);
+    CHECK_EQ(after.commits, before.commits + 1);
+    CHECK(after.file_bytes > 0 && after.wal_bytes > 0);
+    CHECK(after.commit_us_sum >= before.commit_us_sum);
+}
+
+TEST(the_log_of_the_file_does_not_grow_for_ever)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct task task = bench_task(&b);
+    char *text = arena_alloc(&b.arena, 64 * KIB);
+    memset(text, 'x', 64 * KIB);
+    for (int i = 0; i < 300; i++) { /* 20 MB in all */
+        task = bench_task(&b);
+        task.payload = (struct str){text, 64 * KIB};
+        bench_insert(&b, &task);
+    }
+    CHECK(size_of_log(b.place) < 6 * MIB);
+}
