@@ -103,7 +103,13 @@ static enum exit_status call(const struct queues *queues, const char *method, st
 
 static enum exit_status run_queues(const void *options, const struct words *words)
 {
-    (void)words;
+    if (words->count > 0 && !str_is(words->at[0], "list") && !str_is(words->at[0], "ls")) {
+        struct err err = ERR_INIT;
+        err_set(&err, ERR_INVALID,
+                "queues " STR_FMT ": there are list, set, pause, resume and purge",
+                STR_ARG(words->at[0]));
+        return verb_usage(&err);
+    }
     return call(options, "GET", STR_NONE, "", STR_NONE, print_queues);
 }
 
@@ -182,13 +188,14 @@ static const struct option set_options[] = {
 
 const struct verb queues_verb = {
     .name = "queues",
-    .arguments = "",
+    .arguments = "[list]",
     .summary = "list queues",
     .about = "Lists every queue that has tasks or settings, with its limits and its counts.",
     .examples = "# all of them\nerrand queues",
     .options = plain_options,
     .defaults = &queues_defaults,
     .size = sizeof(struct queues),
+    .words_max = 1,
     .run = run_queues,
 };
 

@@ -27,6 +27,7 @@ const struct verb *const verbs[] = {
     &token_ls_verb,
     &token_revoke_verb,
     &migrate_verb,
+    &doctor_verb,
     &bench_verb,
     &completion_verb,
     &help_verb,

@@ -1,0 +1,34 @@
+/* tests/fuzz/fuzz_config.c: any file is a configuration within its bounds, or refused with a place.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "cli/config.h"
+#include "fuzz.h"
+
+/* What was accepted keeps the bounds of its row, and can be said again as a flag. */
+static void check_setting(struct config *config, const struct setting *setting)
+{
+    const char *at = (const char *)config + setting->at;
+    if (setting->rule.kind == VALUE_TEXT) {
+        struct str text = *(const struct str *)at;
+        FUZZ_CLAIM(str_absent(text) || (text.len > 0 && text.ptr[text.len] == '\0'));
+        FUZZ_CLAIM(config_flag(config, setting->section, setting->key, text, NULL));
+    } else if (setting->rule.kind != VALUE_CHOICE) {
+        int64_t value = *(const int64_t *)at;
+        FUZZ_CLAIM(value >= setting->rule.least && value <= setting->rule.most);
+    }
+}
+
+void fuzz_one(struct str text)
+{
+    SCOPED(config_fini) struct config config;
+    struct err err = ERR_INIT;
+    config_init(&config);
+    if (!config_read(&config, "file", text, &err)) {
+        FUZZ_CLAIM(err.kind == ERR_INVALID && strncmp(err.text, "file:", 5) == 0);
+        return;
+    }
+    FUZZ_CLAIM(config.log_level >= 0 && config.log_level <= 3);
+    for (size_t i = 0; i < settings_count; i++) {
+        check_setting(&config, &settings[i]);
+    }
+}
