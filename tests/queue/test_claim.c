@@ -1,0 +1,200 @@
+/* tests/queue/test_claim.c: who gets which task, in which order, and who must wait for a document.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "bench.h"
+#include "test.h"
+
+TEST(a_claimed_task_runs_under_a_lease)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id id = bench_create(&b, "t", .payload = "[7]");
+    struct task got = bench_claim(&b, .worker = "w1", .lease_ms = 2000);
+
+    CHECK(id_eq(got.id, id));
+    CHECK_STR(got.payload, "[7]");
+    struct task task = bench_task(&b, id);
+    CHECK_EQ(task.state, TASK_RUNNING);
+    CHECK_EQ(task.attempt, 1);
+    CHECK_EQ(task.started_ms, BENCH_START_MS);
+    CHECK_EQ(task.lease_until_ms, BENCH_START_MS + 2000);
+    CHECK_STR(task.worker, "w1");
+    CHECK(task.token != 0 && task.token == got.token);
+}
+
+TEST(a_task_is_handed_out_once)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "t");
+    CHECK(!id_none(bench_claim(&b).id));
+    CHECK(id_none(bench_claim(&b).id));
+}
+
+TEST(two_claims_of_one_batch_never_get_the_same_task)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create_many(&b, 3, (struct bench_order){.type = "t"});
+    struct call *one = bench_claim_call(&b, (struct bench_claim){.max = 2});
+    struct call *two = bench_claim_call(&b, (struct bench_claim){.max = 2});
+    bench_give(&b, one);
+    bench_give(&b, two);
+    bench_settle(&b);
+
+    CHECK_EQ(one->command.claim.count, 2);
+    CHECK_EQ(two->command.claim.count, 1);
+    CHECK(!id_eq(one->command.claim.tasks[0].id, two->command.claim.tasks[0].id));
+    CHECK(!id_eq(one->command.claim.tasks[1].id, two->command.claim.tasks[0].id));
+}
+
+TEST(critical_comes_before_high_before_normal_before_low)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "low", .priority = TASK_LOW);
+    bench_create(&b, "normal");
+    bench_create(&b, "critical", .priority = TASK_CRITICAL);
+    bench_create(&b, "high", .priority = TASK_HIGH);
+
+    CHECK_STR(bench_claim(&b).type, "critical");
+    CHECK_STR(bench_claim(&b).type, "high");
+    CHECK_STR(bench_claim(&b).type, "normal");
+    CHECK_STR(bench_claim(&b).type, "low");
+}
+
+TEST(within_a_priority_first_come_is_first_served_across_queues)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "first", .queue = "q1");
+    bench_pass_ms(&b, 1);
+    bench_create(&b, "second", .queue = "q2");
+    bench_pass_ms(&b, 1);
+    bench_create(&b, "third", .queue = "q1");
+
+    struct call *call = bench_run(
+        &b, bench_claim_call(&b, (struct bench_claim){.queue = "q2", .queue2 = "q1", .max = 3}));
+    CHECK_EQ(call->command.claim.count, 3);
+    CHECK_STR(call->command.claim.tasks[0].type, "first");
+    CHECK_STR(call->command.claim.tasks[1].type, "second");
+    CHECK_STR(call->command.claim.tasks[2].type, "third");
+}
+
+TEST(a_claim_takes_only_its_types_and_queues)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "a", .queue = "q1");
+    bench_create(&b, "b", .queue = "q2");
+
+    CHECK(id_none(bench_claim(&b).id)); /* no queue named: "default" */
+    CHECK(id_none(bench_claim(&b, .type = "b", .queue = "q1").id));
+    CHECK_STR(bench_claim(&b, .type = "b", .queue = "q2").type, "b");
+    CHECK_STR(bench_claim(&b, .queue = "q1").type, "a");
+}
+
+TEST(a_released_task_keeps_its_place)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "first");
+    bench_pass_ms(&b, 10);
+    bench_create(&b, "second");
+    struct task first = bench_claim(&b);
+    bench_pass_ms(&b, 10);
+    CHECK_EQ(bench_finish(&b, &first, OUTCOME_RELEASED), ERR_NONE);
+
+    CHECK_STR(bench_claim(&b).type, "first");
+}
+
+/* ---- Documents ---- */
+
+TEST(two_tasks_of_one_document_never_run_at_once)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "one", .document = "d");
+    bench_create(&b, "two", .document = "d");
+    struct call *call = bench_run(&b, bench_claim_call(&b, (struct bench_claim){.max = 10}));
+
+    CHECK_EQ(call->command.claim.count, 1);
+    CHECK(id_none(bench_claim(&b).id));
+    CHECK_EQ(bench_finish(&b, &call->command.claim.tasks[0], OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_STR(bench_claim(&b).type, "two");
+}
+
+TEST(other_documents_overtake_a_locked_one)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "holder", .document = "d");
+    bench_claim(&b);
+    bench_create(&b, "behind", .document = "d", .priority = TASK_CRITICAL);
+    bench_create(&b, "other", .document = "e", .priority = TASK_LOW);
+
+    CHECK_STR(bench_claim(&b).type, "other");
+    CHECK(id_none(bench_claim(&b).id));
+}
+
+TEST(a_document_gives_way_to_the_most_urgent_then_the_oldest)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "holder", .document = "d");
+    struct task holder = bench_claim(&b);
+    bench_create(&b, "old", .document = "d");
+    bench_pass_ms(&b, 1);
+    bench_create(&b, "new", .document = "d");
+    bench_create(&b, "urgent", .document = "d", .priority = TASK_HIGH);
+    CHECK_EQ(bench_finish(&b, &holder, OUTCOME_COMPLETED), ERR_NONE);
+
+    struct task urgent = bench_claim(&b);
+    CHECK_STR(urgent.type, "urgent");
+    CHECK_EQ(bench_finish(&b, &urgent, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_STR(bench_claim(&b).type, "old");
+}
+
+TEST(a_retrying_task_does_not_hold_its_document)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "fails", .document = "d");
+    struct task fails = bench_claim(&b);
+    bench_create(&b, "next", .document = "d");
+    CHECK_EQ(bench_finish(&b, &fails, OUTCOME_FAILED), ERR_NONE);
+
+    CHECK_EQ(bench_task(&b, fails.id).state, TASK_RETRYING);
+    CHECK_STR(bench_claim(&b).type, "next");
+}
+
+TEST(a_document_is_still_locked_after_a_restart)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "holder", .document = "d");
+    struct task holder = bench_claim(&b);
+    bench_create(&b, "behind", .document = "d");
+    bench_restart(&b);
+
+    CHECK(id_none(bench_claim(&b).id));
+    CHECK(bench_document(&b, "d").locked);
+    CHECK_EQ(bench_finish(&b, &holder, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_STR(bench_claim(&b).type, "behind");
+}
+
+/* ---- Races inside one batch ---- */
+
+TEST(a_cancel_behind_a_claim_of_the_same_batch_finds_the_task_running)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id id = bench_create(&b, "t");
+    struct call *claim = bench_claim_call(&b, (struct bench_claim){.max = 1});
+    struct call *cancel = bench_one_call(&b, COMMAND_CANCEL, id);
+    bench_give(&b, claim);
+    bench_give(&b, cancel);
+    bench_settle(&b);
+
+    CHECK_EQ(claim->command.claim.count, 1);
+    CHECK_EQ(cancel->command.one.task.state, TASK_RUNNING);
+    CHECK(cancel->command.one.task.cancel_requested);
+}
+
+TEST(a_draining_server_hands_out_nothing)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id id = bench_create(&b, "t");
+    bench_run(&b, bench_call(&b, COMMAND_DRAIN));
+    struct call *claim = bench_run(&b, bench_claim_call(&b, (struct bench_claim){.max = 1}));
+
+    CHECK_EQ(claim->command.err.kind, ERR_UNAVAILABLE);
+    CHECK_EQ(bench_task(&b, id).state, TASK_QUEUED);
+}

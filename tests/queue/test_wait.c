@@ -1,0 +1,156 @@
+/* tests/queue/test_wait.c: claims that wait: woken by what they wait for, stopped, drained.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "bench.h"
+#include "test.h"
+
+static struct call *waits(struct bench *b, struct bench_claim claim)
+{
+    claim.wait = true;
+    struct call *call = bench_claim_call(b, claim);
+    bench_give(b, call);
+    bench_settle(b);
+    return call;
+}
+
+TEST(a_waiting_claim_is_woken_by_a_new_task)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.max = 1});
+    CHECK(!claim->answered);
+    struct task_id id = bench_create(&b, "t");
+
+    CHECK(claim->answered);
+    CHECK_EQ(claim->command.claim.count, 1);
+    CHECK(id_eq(claim->command.claim.tasks[0].id, id));
+}
+
+TEST(a_waiting_claim_is_woken_by_a_task_that_falls_due)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "t", .delay_ms = 500);
+    struct call *claim = waits(&b, (struct bench_claim){.max = 1});
+    bench_pass_ms(&b, 500);
+
+    CHECK(claim->answered);
+    CHECK_EQ(claim->command.claim.tasks[0].started_ms, BENCH_START_MS + 500);
+}
+
+TEST(a_waiting_claim_is_woken_when_a_document_is_let_go)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "one", .document = "d");
+    bench_create(&b, "two", .document = "d");
+    struct task one = bench_claim(&b);
+    struct call *claim = waits(&b, (struct bench_claim){.max = 1});
+    CHECK(!claim->answered);
+    CHECK_EQ(bench_finish(&b, &one, OUTCOME_COMPLETED), ERR_NONE);
+
+    CHECK(claim->answered);
+    CHECK_STR(claim->command.claim.tasks[0].type, "two");
+}
+
+TEST(a_waiting_claim_is_not_woken_by_what_it_does_not_take)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.type = "a", .queue = "q"});
+    bench_create(&b, "b", .queue = "q");
+    bench_create(&b, "a");
+    CHECK(!claim->answered);
+
+    bench_create(&b, "a", .queue = "q");
+    CHECK(claim->answered);
+}
+
+TEST(each_waiting_claim_gets_one_of_the_new_tasks)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *one = waits(&b, (struct bench_claim){.max = 1});
+    struct call *two = waits(&b, (struct bench_claim){.max = 1});
+    bench_create_many(&b, 3, (struct bench_order){.type = "t"});
+
+    CHECK_EQ(one->command.claim.count, 1);
+    CHECK_EQ(two->command.claim.count, 1);
+    CHECK(!id_eq(one->command.claim.tasks[0].id, two->command.claim.tasks[0].id));
+    CHECK_EQ(bench_count(&b, TASK_QUEUED), 1);
+}
+
+TEST(a_claim_waits_in_several_queues_and_leaves_all_their_lines)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.queue = "q1", .queue2 = "q2"});
+    bench_create(&b, "t", .queue = "q2");
+    CHECK(claim->answered);
+    struct task_id later = bench_create(&b, "t", .queue = "q1");
+
+    CHECK_EQ(bench_task(&b, later).state, TASK_QUEUED);
+}
+
+/* ---- Stopping ---- */
+
+TEST(a_stopped_claim_is_answered_with_nothing)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.serial = 5});
+    struct call *other = waits(&b, (struct bench_claim){.serial = 6});
+    bench_run(&b, bench_stop_call(&b, 5));
+
+    CHECK(claim->answered);
+    CHECK_EQ(claim->command.claim.count, 0);
+    CHECK_EQ(claim->command.err.kind, ERR_NONE);
+    CHECK(!other->answered);
+    struct task_id id = bench_create(&b, "t");
+    CHECK(id_eq(other->command.claim.tasks[0].id, id));
+}
+
+TEST(a_claim_may_be_stopped_in_the_batch_it_came_with)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = bench_claim_call(&b, (struct bench_claim){.wait = true, .serial = 5});
+    bench_give(&b, claim);
+    bench_give(&b, bench_stop_call(&b, 5));
+    bench_settle(&b);
+
+    CHECK(claim->answered);
+    CHECK_EQ(claim->command.claim.count, 0);
+}
+
+TEST(a_drain_answers_every_waiting_claim)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *one = waits(&b, (struct bench_claim){.max = 1});
+    struct call *two = waits(&b, (struct bench_claim){.queue = "q"});
+    bench_run(&b, bench_call(&b, COMMAND_DRAIN));
+
+    CHECK(one->answered && two->answered);
+    CHECK_EQ(one->command.claim.count, 0);
+    CHECK_EQ(bench_stats(&b).waiting_claims, 0);
+}
+
+TEST(waiting_claims_have_a_limit)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    b.with.waiting_max = 1;
+    struct call *first = waits(&b, (struct bench_claim){.max = 1});
+    struct call *second = waits(&b, (struct bench_claim){.max = 1});
+
+    CHECK(!first->answered);
+    CHECK_EQ(second->command.err.kind, ERR_BUSY);
+}
+
+TEST(an_engine_that_ends_gives_waiting_claims_back)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.max = 1});
+    bench_restart(&b);
+
+    CHECK(claim->answered);
+    CHECK_EQ(claim->command.err.kind, ERR_UNAVAILABLE);
+}
+
+TEST(an_idle_engine_with_waiting_claims_has_nothing_due)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    waits(&b, (struct bench_claim){.max = 1});
+    CHECK_EQ(engine_due_in_ms(b.engine), -1);
+}
