@@ -112,7 +112,8 @@ static bool start(struct batch *batch, struct item *item, const struct command_c
     return true;
 }
 
-static void decide_proposal(struct batch *batch, const struct proposal *proposal)
+/* False when some of it came to nothing: then there may be more to propose. */
+static bool decide_proposal(struct batch *batch, const struct proposal *proposal)
 {
     struct command *command = proposal->claim;
     struct command_claim *claim = &command->claim;
@@ -125,6 +126,16 @@ static void decide_proposal(struct batch *batch, const struct proposal *proposal
             claim->tasks[claim->count++] = task_copy(command->arena, &item->now);
         }
     }
+    return claim->count == proposal->count;
+}
+
+static void wake_lines(struct engine *engine, const struct command_claim *claim)
+{
+    size_t count;
+    const struct str *names = queues_of(claim, &count);
+    for (size_t i = 0; i < count; i++) {
+        lane_wake(&engine->lanes, lane_get(&engine->lanes, names[i]));
+    }
 }
 
 static bool may_wait(struct batch *batch, struct command *command)
@@ -136,20 +147,41 @@ static bool may_wait(struct batch *batch, struct command *command)
                    batch->engine->waiting_count);
 }
 
-void on_claim(struct batch *batch, struct command *command)
+/* A claim that got nothing because another command of this batch was faster asks again at once: a
+ * waiting one from its place in the line, where a stop can find it, others in the next batch. */
+static void on_nothing(struct batch *batch, struct command *command, bool again)
 {
-    if (command->claim.proposal != 0) {
-        decide_proposal(batch, &batch->proposals[command->claim.proposal - 1]);
-    }
-    if (batch->engine->draining) {
-        err_set(&command->err, ERR_UNAVAILABLE,
-                "the server is stopping and hands out no more tasks");
-    } else if (command->claim.count == 0 && command->claim.wait && may_wait(batch, command)) {
+    if (command->claim.wait && may_wait(batch, command)) {
         list_remove(&command->link);
         claim_park(batch->engine, command);
+        if (again) {
+            wake_lines(batch->engine, &command->claim);
+        }
+    } else if (again && !command->claim.wait) {
+        batch_defer(batch, command);
+    } else {
+        batch_answer(batch, command);
+    }
+}
+
+void on_claim(struct batch *batch, struct command *command)
+{
+    bool again = false;
+    if (batch->engine->draining) { /* what was proposed goes back, see publish.c */
+        command->claim.proposal = 0;
+        err_set(&command->err, ERR_UNAVAILABLE,
+                "the server is stopping and hands out no more tasks");
+        batch_answer(batch, command);
         return;
     }
-    batch_answer(batch, command);
+    if (command->claim.proposal != 0) {
+        again = !decide_proposal(batch, &batch->proposals[command->claim.proposal - 1]);
+    }
+    if (command->claim.count == 0) {
+        on_nothing(batch, command, again);
+    } else {
+        batch_answer(batch, command);
+    }
 }
 
 /* ---- Waiting ---- */
@@ -230,10 +262,12 @@ void claims_decide(struct batch *batch)
         if (!is_waiting(command)) {
             continue; /* a new one: on_claim() decides it in its turn */
         }
-        decide_proposal(batch, &batch->proposals[i]);
-        if (command->claim.count > 0) {
+        bool again = !decide_proposal(batch, &batch->proposals[i]);
+        if (command->claim.count > 0 || !command->claim.wait) {
             claim_unpark(batch->engine, command);
             list_append(&batch->answered, &command->link);
+        } else if (again) {
+            wake_lines(batch->engine, &command->claim);
         }
     }
 }
@@ -243,10 +277,15 @@ void claims_give_back(struct batch *batch)
 {
     for (size_t i = 0; i < batch->proposals_count; i++) {
         struct proposal *proposal = &batch->proposals[i];
-        proposal->claim->claim.proposal = 0;
+        struct command *command = proposal->claim;
+        command->claim.proposal = 0;
         for (size_t j = 0; j < proposal->count; j++) {
             note_pending(batch, &proposal->hints[j], -1);
             broker_give_back(batch->engine->broker, &proposal->hints[j]);
+        }
+        if (is_waiting(command) && !command->claim.wait) { /* stopped in this very batch */
+            claim_unpark(batch->engine, command);
+            list_append(&batch->answered, &command->link);
         }
     }
     batch->proposals_count = 0;
@@ -254,11 +293,15 @@ void claims_give_back(struct batch *batch)
 
 /* ---- Stopping ---- */
 
-static void answer_empty(struct batch *batch, struct command *waiting)
+/* One that was just proposed a task is decided after this: with the task, or else with none. */
+static void stop_waiting(struct batch *batch, struct command *waiting)
 {
-    claim_unpark(batch->engine, waiting);
-    waiting->claim.count = 0;
-    list_append(&batch->answered, &waiting->link);
+    waiting->claim.wait = false;
+    if (waiting->claim.proposal == 0) {
+        claim_unpark(batch->engine, waiting);
+        waiting->claim.count = 0;
+        list_append(&batch->answered, &waiting->link);
+    }
 }
 
 void on_claim_stop(struct batch *batch, struct command *command)
@@ -266,9 +309,8 @@ void on_claim_stop(struct batch *batch, struct command *command)
     LIST_EACH(&batch->engine->waiting, it)
     {
         struct command *waiting = HOLDER(it, struct command, claim.waiting);
-        /* One that was just given a task is decided after this: it is answered with the task. */
-        if (waiting->claim.serial == command->claim_stop.serial && waiting->claim.proposal == 0) {
-            answer_empty(batch, waiting);
+        if (waiting->claim.serial == command->claim_stop.serial) {
+            stop_waiting(batch, waiting);
             break;
         }
     }
@@ -280,10 +322,7 @@ void on_drain(struct batch *batch, struct command *command)
     batch->engine->draining = true;
     LIST_EACH(&batch->engine->waiting, it)
     {
-        struct command *waiting = HOLDER(it, struct command, claim.waiting);
-        if (waiting->claim.proposal == 0) {
-            answer_empty(batch, waiting);
-        }
+        stop_waiting(batch, HOLDER(it, struct command, claim.waiting));
     }
     batch_answer(batch, command);
 }

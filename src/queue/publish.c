@@ -197,18 +197,25 @@ static void publish_orders(struct batch *batch)
     rates_add(engine->rates.created, &engine->rates, batch->now, (uint32_t)batch->orders_count);
 }
 
-/* Proposals are settled: what started is counted as running; a stale hint lets its document go. */
+/* A proposal is settled: what started is counted as running, what nobody touched is ready again, a
+ * stale hint lets its document go. */
+static void settle_hint(struct batch *batch, const struct hint *hint)
+{
+    const struct item *item = batch_item(batch, hint->id);
+    struct broker *broker = batch->engine->broker;
+    lane_get(&batch->engine->lanes, hint->queue)->pending--;
+    if (item->found && item->owner == NULL && item->now.state == TASK_QUEUED) {
+        broker_give_back(broker, hint);
+    } else if (item->now.state != TASK_RUNNING && !str_absent(hint->document)) {
+        broker_let_go(broker, hint->document, hint->id);
+    }
+}
+
 static void publish_proposals(struct batch *batch)
 {
     for (size_t i = 0; i < batch->proposals_count; i++) {
-        struct proposal *proposal = &batch->proposals[i];
-        for (size_t j = 0; j < proposal->count; j++) {
-            const struct hint *hint = &proposal->hints[j];
-            struct item *item = batch_item(batch, hint->id);
-            lane_get(&batch->engine->lanes, hint->queue)->pending--;
-            if (item->now.state != TASK_RUNNING && !str_absent(hint->document)) {
-                broker_let_go(batch->engine->broker, hint->document, hint->id);
-            }
+        for (size_t j = 0; j < batch->proposals[i].count; j++) {
+            settle_hint(batch, &batch->proposals[i].hints[j]);
         }
     }
 }

@@ -173,6 +173,21 @@ TEST(a_document_is_still_locked_after_a_restart)
 
 /* ---- Races inside one batch ---- */
 
+TEST(a_claim_whose_task_was_cancelled_in_the_same_batch_gets_the_next_one)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id first = bench_create(&b, "first", .document = "d");
+    bench_create(&b, "second", .document = "d");
+    struct call *claim = bench_claim_call(&b, (struct bench_claim){.max = 1});
+    bench_give(&b, bench_one_call(&b, COMMAND_CANCEL, first));
+    bench_give(&b, claim);
+    bench_settle(&b);
+
+    CHECK_EQ(bench_task(&b, first).state, TASK_CANCELLED);
+    CHECK_EQ(claim->command.claim.count, 1);
+    CHECK_STR(claim->command.claim.tasks[0].type, "second");
+}
+
 TEST(a_cancel_behind_a_claim_of_the_same_batch_finds_the_task_running)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
@@ -197,4 +212,18 @@ TEST(a_draining_server_hands_out_nothing)
 
     CHECK_EQ(claim->command.err.kind, ERR_UNAVAILABLE);
     CHECK_EQ(bench_task(&b, id).state, TASK_QUEUED);
+}
+
+TEST(a_claim_refused_by_a_drain_of_the_same_batch_has_started_nothing)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id id = bench_create(&b, "t", .document = "d");
+    struct call *claim = bench_claim_call(&b, (struct bench_claim){.max = 1});
+    bench_give(&b, bench_call(&b, COMMAND_DRAIN));
+    bench_give(&b, claim);
+    bench_settle(&b);
+
+    bool started = bench_task(&b, id).state == TASK_RUNNING;
+    CHECK_EQ(claim->command.err.kind == ERR_NONE, started);
+    CHECK_EQ(bench_document(&b, "d").locked, started);
 }

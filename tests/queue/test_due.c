@@ -181,6 +181,16 @@ TEST(an_expired_task_that_is_revived_stays)
     CHECK_EQ(bench_task(&b, id).state, TASK_QUEUED);
 }
 
+TEST(a_claim_gets_what_did_not_expire_in_the_same_batch)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "old", .expires_in_ms = 1000);
+    bench_create(&b, "good");
+    bench_jump_ms(&b, 1000);
+
+    CHECK_STR(bench_claim(&b).type, "good");
+}
+
 /* ---- Many at once ---- */
 
 TEST(more_than_a_batch_may_fall_due_at_the_same_moment)

@@ -115,6 +115,54 @@ TEST(a_claim_may_be_stopped_in_the_batch_it_came_with)
     CHECK_EQ(claim->command.claim.count, 0);
 }
 
+/* The claim waits; a task arrives for it, but in the batch that would hand it over the task is
+ * cancelled and the claim is stopped. */
+TEST(a_stop_counts_though_the_claim_was_just_offered_a_task)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.serial = 5});
+    struct call *create = bench_create_call(&b, &(struct bench_order){.type = "t"}, 1);
+    bench_give(&b, create);
+    bench_step(&b);
+    CHECK(create->answered && !claim->answered);
+    bench_give(&b, bench_one_call(&b, COMMAND_CANCEL, create->command.create.orders[0].task.id));
+    bench_give(&b, bench_stop_call(&b, 5));
+    bench_settle(&b);
+
+    CHECK(claim->answered);
+    CHECK_EQ(claim->command.claim.count, 0);
+}
+
+TEST(a_claim_that_was_offered_a_task_cancelled_meanwhile_gets_another)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.max = 1});
+    struct bench_order orders[] = {{.type = "first"}, {.type = "second"}};
+    struct call *create = bench_create_call(&b, orders, 2);
+    bench_give(&b, create);
+    bench_step(&b);
+    bench_give(&b, bench_one_call(&b, COMMAND_CANCEL, create->command.create.orders[0].task.id));
+    bench_settle(&b);
+
+    CHECK(claim->answered);
+    CHECK_EQ(claim->command.claim.count, 1);
+    CHECK_STR(claim->command.claim.tasks[0].type, "second");
+}
+
+TEST(a_new_claim_that_parks_on_a_cancelled_task_still_finds_the_next)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id first = bench_create(&b, "first");
+    bench_create(&b, "second");
+    struct call *claim = bench_claim_call(&b, (struct bench_claim){.wait = true});
+    bench_give(&b, bench_one_call(&b, COMMAND_CANCEL, first));
+    bench_give(&b, claim);
+    bench_settle(&b);
+
+    CHECK(claim->answered);
+    CHECK_STR(claim->command.claim.tasks[0].type, "second");
+}
+
 TEST(a_drain_answers_every_waiting_claim)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
