@@ -226,7 +226,11 @@ static void propose_to_line(struct batch *batch, struct lane *lane)
     LIST_EACH(&lane->waiting, it)
     {
         struct command *command = HOLDER(it, struct claim_place, link)->claim;
-        if (batch->proposals_count >= BATCH_COMMANDS_MAX || !has_anything(batch, lane)) {
+        if (!has_anything(batch, lane)) {
+            return;
+        }
+        if (batch->proposals_count >= BATCH_COMMANDS_MAX) {
+            lane_wake(&batch->engine->lanes, lane); /* the rest of the line in the next batch */
             return;
         }
         if (command->claim.proposal == 0) {
@@ -238,15 +242,21 @@ static void propose_to_line(struct batch *batch, struct lane *lane)
 void claims_propose(struct batch *batch)
 {
     struct lanes *lanes = &batch->engine->lanes;
+    struct list ready; /* apart, because a lane may be woken again for the next batch */
+    list_init(&ready);
     LIST_EACH(&lanes->rated, it)
     { /* a token may have dropped into the bucket meanwhile */
         lane_wake(lanes, HOLDER(it, struct lane, rated));
     }
     LIST_EACH(&lanes->ready, it)
     {
-        struct lane *lane = HOLDER(it, struct lane, ready);
-        list_remove(&lane->ready);
-        propose_to_line(batch, lane);
+        list_remove(it);
+        list_append(&ready, it);
+    }
+    LIST_EACH(&ready, it)
+    {
+        list_remove(it);
+        propose_to_line(batch, HOLDER(it, struct lane, ready));
     }
 }
 

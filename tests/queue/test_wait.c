@@ -75,6 +75,29 @@ TEST(each_waiting_claim_gets_one_of_the_new_tasks)
     CHECK_EQ(bench_count(&b, TASK_QUEUED), 1);
 }
 
+TEST(more_waiting_claims_than_a_batch_takes_are_all_served)
+{
+    enum { MANY = 1500 };
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    for (int i = 0; i < MANY; i++) {
+        waits(&b, (struct bench_claim){.max = 1});
+    }
+    struct bench_order order = {.type = "t"};
+    struct call *calls[2] = {bench_call(&b, COMMAND_CREATE), bench_call(&b, COMMAND_CREATE)};
+    for (int i = 0; i < 2; i++) {
+        calls[i]->command.create.orders = arena_array(&b.arena, struct order, MANY / 2);
+        calls[i]->command.create.count = MANY / 2;
+        for (int j = 0; j < MANY / 2; j++) {
+            calls[i]->command.create.orders[j] = bench_order(&b, order);
+        }
+        bench_give(&b, calls[i]);
+    }
+    bench_settle(&b);
+
+    CHECK_EQ(bench_count(&b, TASK_RUNNING), MANY);
+    CHECK_EQ(bench_stats(&b).waiting_claims, 0);
+}
+
 TEST(a_claim_waits_in_several_queues_and_leaves_all_their_lines)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
