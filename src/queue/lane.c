@@ -64,6 +64,12 @@ static void refill(struct lane *lane, struct now now)
     lane->tokens_mono_ms = now.mono_ms;
 }
 
+/* The bucket fills in fractions: what is a hair below a whole token is one. */
+static double whole_tokens(const struct lane *lane)
+{
+    return floor(lane->tokens + 1e-9);
+}
+
 size_t lane_room(struct lane *lane, struct now now)
 {
     int64_t room = INT64_MAX;
@@ -75,8 +81,7 @@ size_t lane_room(struct lane *lane, struct now now)
     }
     if (lane->settings.rate_per_second > 0) {
         refill(lane, now);
-        /* The bucket fills in fractions: what is a hair below a whole token is one. */
-        room = MIN(room, (int64_t)floor(lane->tokens + 1e-9) - lane->pending);
+        room = MIN(room, (int64_t)whole_tokens(lane) - lane->pending);
     }
     return room == INT64_MAX ? SIZE_MAX : (size_t)MAX(room, 0);
 }
@@ -130,8 +135,12 @@ int64_t lanes_in_ms(struct lanes *lanes, struct now now)
     LIST_EACH(&lanes->rated, it)
     {
         struct lane *lane = HOLDER(it, struct lane, rated);
-        if (list_empty(&lane->waiting) || lane->settings.paused || lane_room(lane, now) > 0) {
+        if (list_empty(&lane->waiting) || lane->settings.paused) {
             continue;
+        }
+        refill(lane, now);
+        if (whole_tokens(lane) >= 1) {
+            continue; /* time alone opens it no further: a task must come, or one that runs end */
         }
         double wait = ceil((1 - lane->tokens) / lane->settings.rate_per_second * 1000);
         soonest = MIN(soonest, (int64_t)fmax(wait, 1));

@@ -232,6 +232,20 @@ TEST(a_waiting_claim_is_served_when_the_rate_allows)
     CHECK_EQ(waits->command.claim.tasks[0].started_ms, BENCH_START_MS + 100);
 }
 
+TEST(a_full_bucket_at_max_concurrent_does_not_keep_the_engine_awake)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create_many(&b, 3, (struct bench_order){.type = "t", .timeout_ms = BENCH_NONE});
+    bench_queue(&b, "default", rate(100, 50));
+    bench_queue(&b, "default", concurrent(1));
+    bench_claim(&b, .lease_ms = HOUR_MS);
+    bench_give(&b, bench_claim_call(&b, (struct bench_claim){.wait = true}));
+    bench_settle(&b);
+    bench_pass_ms(&b, 2000);
+
+    CHECK_EQ(engine_due_in_ms(b.engine), HOUR_MS - 2000);
+}
+
 TEST(a_lifted_rate_lets_everything_start)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
