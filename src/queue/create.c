@@ -54,13 +54,23 @@ static bool use_known(struct batch *batch, struct command *command, struct order
                       struct task_id known)
 {
     struct order *fresh = find_key(batch, order->task.key);
-    struct item *item = NULL;
-    if (fresh == NULL && (id_none(known) || !batch_find(batch, known, &item, &command->err))) {
+    if (fresh == NULL && id_none(known)) {
         return false;
     }
-    order->task = task_copy(command->arena, fresh != NULL ? &fresh->task : &item->now);
+    order->task =
+        task_copy(command->arena, fresh != NULL ? &fresh->task : &batch_item(batch, known)->now);
     order->known = true;
     return true;
+}
+
+static bool load_known(struct batch *batch, const struct task_id *known, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!id_none(known[i])) {
+            batch_need(batch, known[i], true);
+        }
+    }
+    return batch_load(batch);
 }
 
 static bool find_known(struct batch *batch, struct command *command, struct task_id *known)
@@ -82,7 +92,18 @@ static bool find_known(struct batch *batch, struct command *command, struct task
     if (!tx_find_keys(batch->tx, keys, create->count, known, &err)) {
         batch_fail_store(batch, &err);
     }
-    return batch_ok(batch);
+    return batch_ok(batch) && load_known(batch, known, create->count);
+}
+
+/* A key whose task an earlier command of this batch removes is free in the next one. */
+static bool any_removed(struct batch *batch, const struct task_id *known, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!id_none(known[i]) && batch_item(batch, known[i])->removed) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Memory of queues is bounded: a new name beyond the limit is refused before anything is written.
@@ -99,18 +120,27 @@ static bool queues_fit(struct batch *batch, const struct command_create *create,
     return true;
 }
 
+static void take_orders(struct batch *batch, struct command *command, const struct task_id *known)
+{
+    for (size_t i = 0; i < command->create.count; i++) {
+        struct order *order = &command->create.orders[i];
+        order->known = false;
+        if (str_absent(order->task.key) || !use_known(batch, command, order, known[i])) {
+            insert(batch, order);
+        }
+    }
+}
+
 void on_create(struct batch *batch, struct command *command)
 {
     struct command_create *create = &command->create;
     struct task_id *known = arena_array(&batch->arena, struct task_id, create->count);
     if (find_known(batch, command, known) && queues_fit(batch, create, &command->err)) {
-        for (size_t i = 0; i < create->count; i++) {
-            struct order *order = &create->orders[i];
-            order->known = false;
-            if (str_absent(order->task.key) || !use_known(batch, command, order, known[i])) {
-                insert(batch, order);
-            }
+        if (any_removed(batch, known, create->count)) {
+            batch_defer(batch, command);
+            return;
         }
+        take_orders(batch, command, known);
     }
     batch_answer(batch, command);
 }

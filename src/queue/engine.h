@@ -75,7 +75,8 @@ struct engine {
 struct item {
     struct map_node node;
     struct task_id id;
-    bool loaded, found, whole;
+    bool loaded, found;
+    bool whole, has_whole; /* asked for, and loaded */
     struct task was, now;
     const void *owner; /* who changed it; NULL: nobody yet */
     bool ended;        /* this change ends an attempt */

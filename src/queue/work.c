@@ -91,12 +91,17 @@ void batch_need(struct batch *batch, struct task_id id, bool whole)
     item->whole = item->whole || whole;
 }
 
+static bool is_missing(const struct item *item)
+{
+    return !item->loaded || (item->whole && !item->has_whole);
+}
+
 static size_t list_missing(struct batch *batch, struct task_load *loads, struct item **items)
 {
     size_t n = 0;
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
-        if (!item->loaded) {
+        if (is_missing(item)) {
             loads[n] =
                 (struct task_load){.id = item->id, .arena = &batch->arena, .whole = item->whole};
             items[n++] = item;
@@ -109,9 +114,32 @@ static size_t count_missing(const struct batch *batch)
 {
     size_t n = 0;
     for (size_t i = 0; i < batch->all_count; i++) {
-        n += !batch->all[i]->loaded;
+        n += is_missing(batch->all[i]);
     }
     return n;
+}
+
+/* The rest of a task of which a part was loaded, and perhaps changed, before. */
+static void add_rest(struct task *task, const struct task *whole)
+{
+    task->payload = whole->payload;
+    task->payload_raw = whole->payload_raw;
+    task->metadata = whole->metadata;
+    task->tags_count = whole->tags_count;
+    memcpy(task->tags, whole->tags, sizeof task->tags);
+}
+
+static void take_load(struct item *item, const struct task_load *load)
+{
+    if (item->owner != NULL) {
+        add_rest(&item->now, &load->task);
+    } else {
+        item->now = load->task;
+    }
+    item->was = load->task;
+    item->found = load->found;
+    item->has_whole = load->whole;
+    item->loaded = true;
 }
 
 bool batch_load(struct batch *batch)
@@ -129,9 +157,7 @@ bool batch_load(struct batch *batch)
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        items[i]->loaded = true;
-        items[i]->found = loads[i].found;
-        items[i]->was = items[i]->now = loads[i].task;
+        take_load(items[i], &loads[i]);
     }
     return true;
 }

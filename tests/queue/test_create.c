@@ -123,6 +123,37 @@ TEST(a_key_lives_as_long_as_its_task)
     CHECK(!id_eq(fresh->task.id, first));
 }
 
+TEST(a_key_is_free_for_a_create_that_follows_the_removal_in_the_same_batch)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id first = bench_create(&b, "t", .key = "k");
+    CHECK_EQ(bench_cancel(&b, first), ERR_NONE);
+    struct call *remove = bench_one_call(&b, COMMAND_REMOVE, first), *create = keyed(&b, "2");
+    bench_give(&b, remove);
+    bench_give(&b, create);
+    bench_settle(&b);
+
+    CHECK_EQ(remove->command.err.kind, ERR_NONE);
+    CHECK(!only(create)->known);
+    CHECK(!bench_has(&b, first));
+    CHECK_EQ(bench_task(&b, only(create)->task.id).state, TASK_QUEUED);
+}
+
+TEST(a_known_task_is_answered_whole_though_a_heartbeat_loaded_it_in_part)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "t", .key = "k", .payload = "{\"big\":1}");
+    struct task task = bench_claim(&b);
+    struct call *create = keyed(&b, "2");
+    bench_give(&b, bench_heartbeat_call(&b, &task, 5000));
+    bench_give(&b, create);
+    bench_settle(&b);
+
+    CHECK(only(create)->known);
+    CHECK_STR(only(create)->task.payload, "{\"big\":1}");
+    CHECK_EQ(only(create)->task.state, TASK_RUNNING);
+}
+
 TEST(a_key_survives_a_restart)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
