@@ -83,8 +83,8 @@ static void set_running(struct due_entry *entry, const struct task *task, bool r
     }
 }
 
-/* Expiry counts only before the first attempt, and not for a task that was queued after it. */
-static int64_t expiry(const struct task *task)
+/* Not for a task that was queued after it: that one was revived by hand. */
+int64_t due_expiry_ms(const struct task *task)
 {
     bool counts = task->expires_ms != 0 && task->attempt == 0 && task->queued_ms < task->expires_ms;
     return counts ? task->expires_ms : NEVER_MS;
@@ -94,10 +94,10 @@ static int64_t wall_time(const struct task *task)
 {
     switch (task->state) {
     case TASK_SCHEDULED:
-        return MIN(task->scheduled_ms, expiry(task));
+        return MIN(task->scheduled_ms, due_expiry_ms(task));
     case TASK_WAITING:
     case TASK_QUEUED:
-        return expiry(task);
+        return due_expiry_ms(task);
     default:
         return NEVER_MS;
     }

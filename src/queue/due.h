@@ -48,6 +48,9 @@ struct due_entry *due_set(struct due *due, const struct task *task, bool renewed
                           struct now now); /* NULL: nothing */
 void due_remove(struct due *due, struct due_entry *entry);
 
+/* When it is cancelled unless it starts: counts only before the first attempt. NEVER_MS: never. */
+int64_t due_expiry_ms(const struct task *task);
+
 /* Up to `most` entries whose time has come, earliest first, without removing them. */
 size_t due_collect(struct due *due, struct now now, struct due_entry **out, size_t most);
 int64_t due_in_ms(const struct due *due, struct now now); /* until the next; NEVER_MS: none */

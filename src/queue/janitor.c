@@ -47,7 +47,7 @@ static bool settle(struct batch *batch, struct item *item, const struct due_entr
     case TASK_RETRYING:
         return task_due(task, now_ms, err);
     case TASK_SCHEDULED:
-        if (task->scheduled_ms <= now_ms) {
+        if (due_expiry_ms(task) > now_ms) {
             return task_due(task, now_ms, err);
         }
         return task_cancel(task, STR("expired"), now_ms, err);

@@ -170,6 +170,17 @@ TEST(a_started_task_does_not_expire)
     CHECK_EQ(bench_task(&b, id).state, TASK_QUEUED);
 }
 
+TEST(a_task_that_fell_due_and_expired_while_nobody_was_there_is_expired)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id id = bench_create(&b, "t", .delay_ms = 1000, .expires_in_ms = 2000);
+    bench_jump_ms(&b, HOUR_MS);
+    bench_settle(&b);
+
+    CHECK_EQ(bench_task(&b, id).state, TASK_CANCELLED);
+    CHECK_STR(bench_task(&b, id).cancel_reason, "expired");
+}
+
 TEST(an_expired_task_that_is_revived_stays)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
