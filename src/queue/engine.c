@@ -149,7 +149,6 @@ static void decide_all(struct batch *batch)
         decide(batch, HOLDER(it, struct command, link));
     }
     claims_decide(batch);
-    janitor_sweep(batch);
 }
 
 static void fail_batch(struct batch *batch)

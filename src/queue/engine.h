@@ -190,7 +190,8 @@ void claim_unpark(struct engine *engine, struct command *command);
 /* janitor.c: what falls due. */
 void janitor_collect(struct batch *batch);
 void janitor_decide(struct batch *batch);
-void janitor_sweep(struct batch *batch);
+bool janitor_sweeps(const struct batch *batch); /* is it time for a piece of the walk? */
+MUST_CHECK bool janitor_sweep(struct batch *batch, struct err *err);
 int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now); /* INT64_MAX: never */
 
 /* publish.c: what a commit means for memory, and for whoever watches. */

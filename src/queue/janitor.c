@@ -84,23 +84,26 @@ int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now)
     return engine->sweeping ? 0 : MAX(engine->sweep_at_ms - now.wall_ms, 0);
 }
 
-/* One chunk of the walk. Where it stands counts only when the batch was committed (publish.c). */
-void janitor_sweep(struct batch *batch)
+bool janitor_sweeps(const struct batch *batch)
+{
+    return sweep_due(batch->engine, batch->now) &&
+           batch->now.mono_ms >= batch->engine->pause_until_mono_ms;
+}
+
+/* One chunk of the walk, behind what the batch saves: a task that is being revived must not be
+ * swept away under it. Where the walk stands counts only when the batch was committed (publish.c).
+ */
+bool janitor_sweep(struct batch *batch, struct err *err)
 {
     struct engine *engine = batch->engine;
-    struct err err = ERR_INIT;
-    if (!sweep_due(engine, batch->now) || batch->now.mono_ms < engine->pause_until_mono_ms ||
-        !batch_begin(batch)) {
-        return;
+    if (!janitor_sweeps(batch)) {
+        return true;
     }
     batch->sweep = engine->sweeping ? engine->sweep : (struct store_sweep){.oldest_ms = NEVER_MS};
     batch->sweep.before_ms = batch->now.wall_ms - engine->with.retention_ms + 1;
     batch->sweep.most = SWEEP_CHUNK;
     batch->sweep.removed = 0;
-    if (!tx_sweep(batch->tx, &batch->sweep, &err)) {
-        batch_fail_store(batch, &err);
-        return;
-    }
-    batch->swept = true;
+    batch->swept = tx_sweep(batch->tx, &batch->sweep, err);
     batch->writes = batch->writes || batch->sweep.removed > 0;
+    return batch->swept;
 }

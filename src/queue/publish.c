@@ -250,11 +250,11 @@ static void publish_sweep(struct batch *batch)
 void publish(struct batch *batch)
 {
     struct engine *engine = batch->engine;
+    publish_sweep(batch); /* before the ends of this batch, which it has not seen */
     publish_proposals(batch);
     publish_items(batch);
     publish_orders(batch);
     publish_queues(batch);
-    publish_sweep(batch);
     if (batch->writes && engine->tend_at_mono_ms == NEVER_MS) {
         engine->tend_at_mono_ms = batch->now.mono_ms + TEND_AFTER_MS;
     }

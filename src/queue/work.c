@@ -306,15 +306,15 @@ bool batch_save(struct batch *batch, bool *lost)
 {
     struct err err = ERR_INIT;
     *lost = false;
-    if (!batch_ok(batch) || !batch->writes) {
+    if (!batch_ok(batch) || !(batch->writes || janitor_sweeps(batch))) {
         return batch_ok(batch);
     }
     if (!batch_begin(batch)) {
         return false;
     }
-    bool saved =
-        save_orders(batch, &err) && save_items(batch, lost, &err) && save_queues(batch, &err);
-    if (saved && !*lost) {
+    bool saved = save_orders(batch, &err) && save_items(batch, lost, &err) &&
+                 save_queues(batch, &err) && (*lost || janitor_sweep(batch, &err));
+    if (saved && !*lost && batch->writes) {
         saved = tx_commit(&batch->tx, &err);
     }
     *lost = *lost || (!saved && err.kind == ERR_CONFLICT);

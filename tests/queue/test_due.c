@@ -263,6 +263,27 @@ TEST(a_long_history_is_swept_in_pieces)
     CHECK_EQ(bench_count(&b, TASK_CANCELLED), 0);
 }
 
+TEST(a_task_that_ends_in_the_batch_of_a_walk_is_removed_in_its_time)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    b.with.retention_ms = DAY_MS;
+    struct task_id id = bench_create(&b, "t", .expires_in_ms = -1); /* the first batch walks */
+    bench_pass_ms(&b, DAY_MS);
+
+    CHECK(!bench_has(&b, id));
+}
+
+TEST(a_task_revived_in_the_batch_that_would_sweep_it_lives)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    b.with.retention_ms = DAY_MS;
+    struct task_id id = bench_create(&b, "t", .expires_in_ms = -1);
+    bench_jump_ms(&b, DAY_MS);
+    CHECK_EQ(bench_revive(&b, id), ERR_NONE);
+
+    CHECK_EQ(bench_task(&b, id).state, TASK_QUEUED);
+}
+
 TEST(without_retention_finished_tasks_stay)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
