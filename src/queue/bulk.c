@@ -64,9 +64,10 @@ static bool act(struct batch *batch, struct item *item, const struct command_bul
     }
 }
 
-/* A task that another command of this batch changed is left for that command: it came first. */
+/* Acts on the tasks of a chunk. *busy: the newest that another command of this batch changed first;
+ * it is looked at again in the next. */
 static bool act_on_all(struct batch *batch, struct command *command, const struct task_id *ids,
-                       size_t n)
+                       size_t n, uint64_t *busy)
 {
     for (size_t i = 0; i < n; i++) {
         batch_need(batch, ids[i], false);
@@ -76,12 +77,21 @@ static bool act_on_all(struct batch *batch, struct command *command, const struc
     }
     for (size_t i = 0; i < n; i++) {
         struct item *item = batch_item(batch, ids[i]);
-        if (item->found && item->owner == NULL && act(batch, item, &command->bulk)) {
+        if (item_busy(item, command)) {
+            *busy = MAX(*busy, item->id.hi);
+        } else if (item->found && act(batch, item, &command->bulk)) {
             batch_change(batch, item, command);
             command->bulk.count++;
         }
     }
     return true;
+}
+
+static void go_on(struct batch *batch, struct command *command, uint64_t before)
+{
+    command->bulk.filter.before = before;
+    list_remove(&command->link);
+    list_append(&batch->engine->jobs, &command->link);
 }
 
 void on_bulk(struct batch *batch, struct command *command)
@@ -90,13 +100,13 @@ void on_bulk(struct batch *batch, struct command *command)
     struct err err = ERR_INIT;
     struct task_id *ids;
     size_t n = 0;
+    uint64_t busy = 0;
     if (begin(batch, bulk) && batch_begin(batch)) {
         if (!tx_select(batch->tx, &bulk->filter, &batch->arena, &ids, &n, &err)) {
             batch_fail_store(batch, &err);
-        } else if (act_on_all(batch, command, ids, n) && n == BULK_CHUNK) {
-            bulk->filter.before = ids[n - 1].hi;
-            list_remove(&command->link);
-            list_append(&batch->engine->jobs, &command->link);
+        } else if (act_on_all(batch, command, ids, n, &busy) && (busy != 0 || n == BULK_CHUNK)) {
+            /* What it acted on does not match again, or is not counted again. */
+            go_on(batch, command, busy != 0 ? busy + 1 : ids[n - 1].hi);
             return;
         }
     }

@@ -50,6 +50,21 @@ TEST(a_bulk_cancel_asks_running_tasks_to_stop)
     CHECK_EQ(call->command.bulk.count, 0);
 }
 
+TEST(a_bulk_cancel_does_not_miss_a_task_whose_worker_speaks_in_the_same_batch)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create_many(&b, 3, (struct bench_order){.type = "a"});
+    struct task task = bench_claim(&b);
+    struct call *bulk = bench_bulk_call(&b, BULK_CANCEL, (struct task_filter){.type = STR("a")});
+    bench_give(&b, bench_heartbeat_call(&b, &task, 5000));
+    bench_give(&b, bulk);
+    bench_settle(&b);
+
+    CHECK_EQ(bulk->command.bulk.count, 3);
+    CHECK(bench_task(&b, task.id).cancel_requested);
+    CHECK_EQ(bench_count(&b, TASK_CANCELLED), 2);
+}
+
 TEST(a_bulk_retry_revives_what_ended_badly)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
