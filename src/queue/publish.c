@@ -49,6 +49,14 @@ static struct event *tell(struct batch *batch, enum event_kind kind, const struc
     return event;
 }
 
+static bool progressed(const struct item *item)
+{
+    return item->was.state == TASK_RUNNING && item->now.state == TASK_RUNNING &&
+           item->now.progress >= 0 &&
+           (item->now.progress != item->was.progress ||
+            !str_eq(item->now.progress_message, item->was.progress_message));
+}
+
 static void tell_item(struct batch *batch, const struct item *item)
 {
     const struct task *now = &item->now;
@@ -59,8 +67,7 @@ static void tell_item(struct batch *batch, const struct item *item)
     if (!str_absent(item->log) && (event = tell(batch, EVENT_LOG, now)) != NULL) {
         event->text = arena_str(&batch->events->arena, item->log);
     }
-    if (now->progress >= 0 && item->was.state == TASK_RUNNING && item->renewed &&
-        (event = tell(batch, EVENT_PROGRESS, now)) != NULL) {
+    if (progressed(item) && (event = tell(batch, EVENT_PROGRESS, now)) != NULL) {
         event->percent = now->progress;
         event->text = arena_str(&batch->events->arena, now->progress_message);
     }

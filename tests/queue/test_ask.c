@@ -234,6 +234,22 @@ static size_t count_events(struct bench *b, enum event_kind kind)
     return n;
 }
 
+TEST(progress_and_log_are_told_when_they_are_said)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "t");
+    struct task task = bench_claim(&b);
+    struct call *call = bench_heartbeat_call(&b, &task, -1);
+    call->command.heartbeat.progress = 40;
+    call->command.heartbeat.message = STR("half");
+    call->command.heartbeat.log = STR("x\n");
+    bench_run(&b, call);
+    CHECK_EQ(bench_heartbeat(&b, &task, -1), ERR_NONE);
+
+    CHECK_EQ(count_events(&b, EVENT_PROGRESS), 1);
+    CHECK_EQ(count_events(&b, EVENT_LOG), 1);
+}
+
 TEST(a_paused_queue_is_told)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
