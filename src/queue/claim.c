@@ -244,6 +244,9 @@ void claims_propose(struct batch *batch)
     struct lanes *lanes = &batch->engine->lanes;
     struct list ready; /* apart, because a lane may be woken again for the next batch */
     list_init(&ready);
+    if (engine_paused(batch->engine, batch->now)) {
+        return;
+    }
     LIST_EACH(&lanes->rated, it)
     { /* a token may have dropped into the bucket meanwhile */
         lane_wake(lanes, HOLDER(it, struct lane, rated));

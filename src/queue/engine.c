@@ -120,9 +120,10 @@ static void admit(struct batch *batch)
     move_all(&batch->commands, &engine->jobs);
     LIST_EACH(&engine->pending, it)
     {
-        if (n++ == BATCH_COMMANDS_MAX) {
+        if (n == BATCH_COMMANDS_MAX) {
             break;
         }
+        n++;
         list_remove(it);
         list_append(&batch->commands, it);
     }
@@ -164,6 +165,17 @@ static void fail_batch(struct batch *batch)
     engine->pause_until_mono_ms = batch->now.mono_ms + STORE_PAUSE_MS;
 }
 
+static void undo_chunks(struct list *commands)
+{
+    LIST_EACH(commands, it)
+    {
+        struct command *command = HOLDER(it, struct command, link);
+        if (command->kind == COMMAND_BULK) {
+            bulk_undo_chunk(command);
+        }
+    }
+}
+
 /* Another node changed one of the tasks first: nothing was written, everything is decided anew. */
 static void begin_again(struct batch *batch)
 {
@@ -171,10 +183,8 @@ static void begin_again(struct batch *batch)
     struct list again;
     list_init(&again);
     claims_give_back(batch);
-    LIST_EACH(&engine->jobs, it)
-    {
-        bulk_undo_chunk(HOLDER(it, struct command, link));
-    }
+    undo_chunks(&engine->jobs);
+    undo_chunks(&batch->answered);
     move_all(&again, &batch->answered);
     move_all(&again, &batch->deferred);
     move_all(&again, &engine->pending);
@@ -191,9 +201,13 @@ static void die(struct engine *engine, const struct err *err, struct list *answe
 static void settle_batch(struct batch *batch, bool lost)
 {
     struct engine *engine = batch->engine;
-    if (lost) {
+    if (lost && ++engine->losses < BATCH_TRIES_MAX) {
         begin_again(batch);
         return;
+    }
+    engine->losses = 0;
+    if (lost) {
+        err_set(&batch->err, ERR_UNAVAILABLE, "others keep changing the same tasks");
     }
     if (batch_ok(batch)) {
         struct list deferred;
@@ -202,6 +216,7 @@ static void settle_batch(struct batch *batch, bool lost)
         move_all(&deferred, &engine->pending);
         move_all(&engine->pending, &deferred);
         publish(batch);
+        engine->pause_until_mono_ms = batch->writes ? INT64_MIN : engine->pause_until_mono_ms;
         return;
     }
     fail_batch(batch);
@@ -250,8 +265,7 @@ static void tend(struct engine *engine, struct now now)
 static bool has_work(struct engine *engine)
 {
     return !engine->dead && (!list_empty(&engine->pending) || !list_empty(&engine->jobs) ||
-                             !list_empty(&engine->windings) || !list_empty(&engine->lanes.ready) ||
-                             engine_due_in_ms(engine) == 0);
+                             !list_empty(&engine->windings) || engine_due_in_ms(engine) == 0);
 }
 
 bool engine_step(struct engine *engine, struct list *commands)
@@ -282,14 +296,26 @@ bool engine_step(struct engine *engine, struct list *commands)
     return has_work(engine);
 }
 
+bool engine_paused(const struct engine *engine, struct now now)
+{
+    return now.mono_ms < engine->pause_until_mono_ms;
+}
+
+int64_t engine_event_in_ms(struct engine *engine, struct now now)
+{
+    int64_t in = MIN(due_in_ms(&engine->due, now), janitor_sweep_in_ms(engine, now));
+    in = MIN(in, lanes_in_ms(&engine->lanes, now));
+    in = list_empty(&engine->lanes.ready) ? in : 0;
+    if (in != NEVER_MS && engine_paused(engine, now)) {
+        in = MAX(in, engine->pause_until_mono_ms - now.mono_ms);
+    }
+    return in;
+}
+
 int64_t engine_due_in_ms(struct engine *engine)
 {
     struct now now = clock_now(engine->with.clock);
-    int64_t in = MIN(due_in_ms(&engine->due, now), janitor_sweep_in_ms(engine, now));
-    if (in != NEVER_MS && engine->pause_until_mono_ms > now.mono_ms) {
-        in = MAX(in, engine->pause_until_mono_ms - now.mono_ms);
-    }
-    in = MIN(in, lanes_in_ms(&engine->lanes, now));
+    int64_t in = engine_event_in_ms(engine, now);
     if (engine->tend_at_mono_ms != NEVER_MS) {
         in = MIN(in, MAX(engine->tend_at_mono_ms - now.mono_ms, 0));
     }

@@ -54,9 +54,10 @@ struct engine {
     bool sweeping;
     int64_t sweep_at_ms;         /* wall; INT64_MAX: nothing finished yet */
     int64_t tend_at_mono_ms;     /* INT64_MAX: nothing to tend */
-    int64_t pause_until_mono_ms; /* the store was away: due work waits until then */
+    int64_t pause_until_mono_ms; /* the store was away: what nobody asks for waits until then */
 
     bool draining, dead;
+    unsigned losses; /* batches in a row that lost a race */
     uint64_t batches, commands;
 
     struct { /* thread.c */
@@ -67,6 +68,11 @@ struct engine {
         int wake_fd, wall_fd;
     } thread;
 };
+
+/* engine.c */
+bool engine_paused(const struct engine *engine, struct now now);
+/* Until something happens by itself, the store's upkeep aside; NEVER_MS: nothing will. */
+int64_t engine_event_in_ms(struct engine *engine, struct now now);
 
 /* ---- A batch and its working set ---- */
 

@@ -11,7 +11,7 @@
 void janitor_collect(struct batch *batch)
 {
     struct engine *engine = batch->engine;
-    if (batch->now.mono_ms < engine->pause_until_mono_ms) {
+    if (engine_paused(engine, batch->now)) {
         return;
     }
     batch->fired_count = due_collect(&engine->due, batch->now, batch->fired, BATCH_DUE_MAX);
@@ -86,8 +86,7 @@ int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now)
 
 bool janitor_sweeps(const struct batch *batch)
 {
-    return sweep_due(batch->engine, batch->now) &&
-           batch->now.mono_ms >= batch->engine->pause_until_mono_ms;
+    return sweep_due(batch->engine, batch->now) && !engine_paused(batch->engine, batch->now);
 }
 
 /* One chunk of the walk, behind what the batch saves: a task that is being revived must not be

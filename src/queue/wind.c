@@ -40,9 +40,7 @@ void on_clock(struct batch *batch, struct command *command)
 static int64_t next_event_ms(struct engine *engine)
 {
     struct now now = clock_now(engine->with.clock);
-    int64_t in = due_in_ms(&engine->due, now);
-    in = MIN(in, lanes_in_ms(&engine->lanes, now));
-    in = MIN(in, janitor_sweep_in_ms(engine, now));
+    int64_t in = engine_event_in_ms(engine, now);
     return in == NEVER_MS ? NEVER_MS : now.wall_ms + in;
 }
 
@@ -71,8 +69,7 @@ bool wind_begin(struct engine *engine)
 void wind_end(struct engine *engine, struct list *answered)
 {
     struct command *command = under_way(engine);
-    if (command == NULL || !list_empty(&engine->lanes.ready) ||
-        next_event_ms(engine) <= command->clock.ms) {
+    if (command == NULL || next_event_ms(engine) <= command->clock.ms) {
         return;
     }
     int64_t now_ms = clock_now(engine->with.clock).wall_ms;

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "bench.h"
+#include "store/ops.h"
 #include "test.h"
 
 TEST(a_full_disk_refuses_every_command_of_the_batch_and_leaves_no_trace)
@@ -104,6 +105,62 @@ TEST(a_waiting_claim_outlives_a_full_disk_or_is_told)
 
     CHECK(claim->answered);
     CHECK_EQ(claim->command.claim.count, 1);
+}
+
+/* ---- The store is away ---- */
+
+static bool cannot_begin(struct store *store, struct tx **out, struct err *err)
+{
+    (void)store;
+    (void)out;
+    return err_set(err, ERR_UNAVAILABLE, "the database is away");
+}
+
+TEST(a_claim_that_waits_while_the_store_is_away_is_tried_now_and_then)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = bench_claim_call(&b, (struct bench_claim){.wait = true});
+    bench_give(&b, claim);
+    bench_settle(&b);
+    bench_give(&b, bench_create_call(&b, &(struct bench_order){.type = "t"}, 1));
+    bench_step(&b);
+    const struct store_ops *fine = b.store->ops;
+    struct store_ops away = *fine;
+    away.begin = cannot_begin;
+    b.store->ops = &away;
+    bench_settle(&b);
+    CHECK(!claim->answered);
+    CHECK_EQ(engine_due_in_ms(b.engine), 200);
+    b.store->ops = fine;
+    bench_jump_ms(&b, 200);
+    bench_settle(&b);
+
+    CHECK(claim->answered);
+    CHECK_EQ(claim->command.claim.count, 1);
+}
+
+static bool changes_nothing(struct tx *tx, struct task_change *changes, size_t n, struct err *err)
+{
+    (void)tx;
+    (void)err;
+    for (size_t i = 0; i < n; i++) {
+        changes[i].applied = false;
+    }
+    return true;
+}
+
+TEST(a_batch_that_loses_every_race_gives_up)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id id = bench_create(&b, "t");
+    const struct store_ops *fine = b.store->ops;
+    struct store_ops racing = *fine;
+    racing.save = changes_nothing;
+    b.store->ops = &racing;
+    CHECK_EQ(bench_cancel(&b, id), ERR_UNAVAILABLE);
+    b.store->ops = fine;
+
+    CHECK_EQ(bench_cancel(&b, id), ERR_NONE);
 }
 
 /* ---- The store cannot be trusted any more ---- */

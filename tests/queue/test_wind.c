@@ -67,3 +67,15 @@ TEST(two_windings_follow_each_other)
     CHECK_EQ(one->command.clock.now_ms, BENCH_START_MS + 1000);
     CHECK_EQ(two->command.clock.now_ms, BENCH_START_MS + 3000);
 }
+
+TEST(winding_goes_on_after_a_full_disk)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id id = bench_create(&b, "t", .delay_ms = 1000);
+    memory_disk_fail_next(b.disk, MEMORY_FULL);
+    struct call *call = bench_run(&b, wind(&b, true, 1000));
+    CHECK_EQ(call->command.err.kind, ERR_UNAVAILABLE);
+    bench_pass_ms(&b, 5000);
+
+    CHECK_EQ(bench_task(&b, id).state, TASK_QUEUED);
+}
