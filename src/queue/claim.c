@@ -138,13 +138,23 @@ static void wake_lines(struct engine *engine, const struct command_claim *claim)
     }
 }
 
+/* Memory is bounded: so many claims, so many queues. */
 static bool may_wait(struct batch *batch, struct command *command)
 {
-    if (batch->engine->waiting_count < batch->engine->with.waiting_max) {
-        return true;
+    struct engine *engine = batch->engine;
+    size_t count;
+    const struct str *names = queues_of(&command->claim, &count);
+    if (engine->waiting_count >= engine->with.waiting_max) {
+        return err_set(&command->err, ERR_BUSY, "%zu claims wait already: ask again later",
+                       engine->waiting_count);
     }
-    return err_set(&command->err, ERR_BUSY, "%zu claims wait already: ask again later",
-                   batch->engine->waiting_count);
+    for (size_t i = 0; engine->lanes.count + count > LANES_MAX && i < count; i++) {
+        if (lane_find(&engine->lanes, names[i]) == NULL) {
+            return err_set(&command->err, ERR_BUSY, "there are %d queues already: use one of them",
+                           LANES_MAX);
+        }
+    }
+    return true;
 }
 
 /* A claim that got nothing because another command of this batch was faster asks again at once: a

@@ -209,6 +209,25 @@ TEST(waiting_claims_have_a_limit)
     CHECK_EQ(second->command.err.kind, ERR_BUSY);
 }
 
+/* Memory of queues is bounded, also against claims that name ever new ones. */
+TEST(a_claim_may_wait_only_for_queues_there_is_room_for)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    b.with.waiting_max = SIZE_MAX;
+    struct call *last = NULL;
+    for (int i = 0; i < 10001; i++) {
+        const char *name = arena_printf(&b.arena, "q%d", i).ptr;
+        last = bench_claim_call(&b, (struct bench_claim){.queue = name, .wait = true});
+        bench_give(&b, last);
+    }
+    bench_settle(&b);
+
+    CHECK_EQ(last->command.err.kind, ERR_BUSY);
+    CHECK_EQ(bench_stats(&b).waiting_claims, 10000);
+    struct call *known = waits(&b, (struct bench_claim){.queue = "q7"});
+    CHECK(!known->answered);
+}
+
 TEST(an_engine_that_ends_gives_waiting_claims_back)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
