@@ -293,10 +293,16 @@ static bool see_live(void *arg, const struct task *task, struct err *err)
     CHECK(id_eq(task->id, want->id));
     CHECK_EQ(task->state, want->state);
     CHECK_EQ(task->attempt, want->attempt);
+    CHECK_EQ(task->priority, want->priority);
     CHECK_EQ(task->queued_ms, want->queued_ms);
+    CHECK_EQ(task->scheduled_ms, want->scheduled_ms);
     CHECK_EQ(task->expires_ms, want->expires_ms);
-    CHECK_EQ(task->lease_until_ms, want->lease_until_ms);
-    CHECK(task->token == want->token && str_eq(task->worker, want->worker));
+    if (want->state == TASK_RUNNING) {
+        CHECK_EQ(task->lease_until_ms, want->lease_until_ms);
+        CHECK_EQ(task->started_ms, want->started_ms);
+        CHECK_EQ(task->timeout_ms, want->timeout_ms);
+        CHECK(task->token == want->token && str_eq(task->worker, want->worker));
+    }
     CHECK(str_eq(task->type, want->type) && str_eq(task->queue, want->queue));
     CHECK(str_eq(task->document, want->document));
     seen->type = task->type;

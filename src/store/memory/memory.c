@@ -42,11 +42,24 @@ static uint64_t epoch(const struct store *base)
 static struct task live_part(const struct task *task)
 {
     struct task part = *task;
+    if (task->state != TASK_RUNNING) {
+        return (struct task){.id = task->id,
+                             .type = task->type,
+                             .queue = task->queue,
+                             .document = task->document,
+                             .state = task->state,
+                             .priority = task->priority,
+                             .attempt = task->attempt,
+                             .queued_ms = task->queued_ms,
+                             .scheduled_ms = task->scheduled_ms,
+                             .expires_ms = task->expires_ms};
+    }
     part.payload = part.metadata = part.external_id = part.key = STR_NONE;
     part.payload_raw = false;
     part.tags_count = 0;
     part.backoff = (struct task_backoff){0};
     part.parent = part.team = part.schedule = TASK_ID_NONE;
+    part.created_ms = 0;
     return part;
 }
 

@@ -106,37 +106,60 @@ bool sqlite_find_keys(struct tx *tx, const struct str *keys, size_t n, struct ta
     return true;
 }
 
-/* k, lo, type, queue, document, expires, created; then where it stands. */
+/* The columns of scan_live.sql. */
 static bool read_live(struct db *db, sqlite3_stmt *s, struct task *task, struct err *err)
 {
-    *task = (struct task){.id = {(uint64_t)column_int(s, 0), (uint64_t)column_int(s, 1)}};
-    if (!name_text(db, column_int(s, 2), &task->type, err) ||
-        !name_text(db, column_int(s, 3), &task->queue, err)) {
+    *task = (struct task){.id = {(uint64_t)column_int(s, 0), (uint64_t)column_int(s, 1)},
+                          .state = (enum task_state)column_int(s, 4),
+                          .priority = (enum task_priority)column_int(s, 5),
+                          .attempt = (int32_t)column_int(s, 6),
+                          .queued_ms = column_int(s, 7),
+                          .scheduled_ms = column_int(s, 8),
+                          .expires_ms = column_int(s, 9),
+                          .document = column_str(s, 10)};
+    return name_text(db, column_int(s, 2), &task->type, err) &&
+           name_text(db, column_int(s, 3), &task->queue, err);
+}
+
+/* Gives `each` a running task, with its lease. */
+static bool tell_running(struct db *db, struct task *task, store_each_fn *each, void *arg,
+                         struct err *err)
+{
+    sqlite3_stmt *s = db_use(db, SQL_LOAD_RUNNING);
+    bool row = false;
+    bind_int(s, 1, (int64_t)task->id.hi);
+    if (!db_row(db, SQL_LOAD_RUNNING, &row, err)) {
         return false;
     }
-    task->document = column_str(s, 4);
-    task->expires_ms = column_int(s, 5);
-    task->created_ms = column_int(s, 6);
-    read_standing(s, 7, task);
-    return true;
+    if (row) {
+        read_standing(s, 0, task);
+    }
+    bool ok = each(arg, task, err);
+    db_done(db, SQL_LOAD_RUNNING);
+    return ok;
+}
+
+static bool tell_live(struct db *db, sqlite3_stmt *s, store_each_fn *each, void *arg,
+                      struct err *err)
+{
+    struct task task;
+    if (!read_live(db, s, &task, err)) {
+        return false;
+    }
+    return task.state == TASK_RUNNING ? tell_running(db, &task, each, arg, err)
+                                      : each(arg, &task, err);
 }
 
 bool sqlite_scan_live(struct store *base, store_each_fn *each, void *arg, struct err *err)
 {
     struct db *db = &SQLITE_STORE(base)->db;
     sqlite3_stmt *s = db_use(db, SQL_SCAN_LIVE);
-    for (;;) {
-        struct task task;
-        bool row = false;
-        if (!db_row(db, SQL_SCAN_LIVE, &row, err)) {
-            return false;
-        }
-        if (!row) {
-            return true;
-        }
-        if (!read_live(db, s, &task, err) || !each(arg, &task, err)) {
+    bool row = true;
+    while (db_row(db, SQL_SCAN_LIVE, &row, err) && row) {
+        if (!tell_live(db, s, each, arg, err)) {
             db_done(db, SQL_SCAN_LIVE);
             return false;
         }
     }
+    return !row;
 }
