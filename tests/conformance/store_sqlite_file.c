@@ -227,3 +227,71 @@ TEST(the_log_of_the_file_does_not_grow_for_ever)
     }
     CHECK(size_of_log(b.place) < 6 * MIB);
 }
+
+/* n plain tasks in one transaction, the first with a tag. */
+static void insert_plain(struct bench *b, size_t n)
+{
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(store_begin(b->store, &tx, &err));
+    for (size_t i = 0; i < n; i++) {
+        struct task task = bench_task(b);
+        const struct task *one = &task;
+        task.tags[0] = STR("first");
+        task.tags_count = i == 0;
+        CHECK_OK(tx_insert(tx, &one, 1, &err));
+    }
+    CHECK_OK(tx_commit(&tx, &err));
+}
+
+static int64_t place_ask(struct place *place, const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *s = NULL;
+    CHECK_EQ(sqlite3_open_v2(place->file, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    CHECK_EQ(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    CHECK_EQ(sqlite3_step(s), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return value;
+}
+
+TEST(a_commit_brings_the_late_index_forward_when_it_lags_too_far)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct task_filter first = {.tag = STR("first"), .limit = 9};
+    insert_plain(&b, 100);
+    CHECK_EQ(place_ask(b.place, "SELECT count(*) FROM facet"), 0);
+    CHECK_EQ(bench_list(&b, &first).count, 1);
+    insert_plain(&b, 50000);
+    CHECK_EQ(place_ask(b.place, "SELECT count(*) FROM facet"), 2);
+    CHECK_EQ(bench_list(&b, &first).count, 2);
+    CHECK(place_ask(b.place, "SELECT count(*) FROM body, meta WHERE k > indexed_k") <= 50000);
+    check_healthy(&b);
+}
+
+TEST(upkeep_gives_room_back_to_the_disk)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct err err = ERR_INIT;
+    struct task tasks[8];
+    struct store_health full, empty;
+    for (size_t i = 0; i < ARRAY_LEN(tasks); i++) {
+        CHECK_EQ(insert_big(&b, &tasks[i]), ERR_NONE);
+        bench_cancel(&b, &tasks[i]);
+    }
+    store_health(b.store, &full);
+    for (size_t i = 0; i < ARRAY_LEN(tasks); i++) {
+        bench_delete(&b, tasks[i].id);
+    }
+    for (bool more = true; more;) {
+        CHECK_OK(store_tend(b.store, &more, &err));
+    }
+    bench_reopen(&b);
+    store_health(b.store, &empty);
+    CHECK(empty.file_bytes < full.file_bytes - (int64_t)(2 * MIB));
+    check_healthy(&b);
+}

@@ -2,6 +2,8 @@
  * counters are what counting gives; compared with a plain model under seeded random work.
  *
  * SPDX-License-Identifier: MIT */
+#include <pthread.h>
+
 #include "store/shared.h"
 #include "store_suite.h"
 
@@ -284,4 +286,66 @@ TEST(upkeep_changes_nothing_that_can_be_seen)
     bench_delete(&b, early.id);
     CHECK_EQ(bench_list(&b, &rare).count, 52);
     check_healthy(&b);
+}
+
+/* A reader of its own thread, looking until it has seen all pairs. */
+struct onlooker {
+    struct store *store;
+    size_t pairs;
+    bool torn; /* it saw half a pair */
+};
+
+static bool look(struct onlooker *looker, struct reader *reader, size_t *seen)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct err err = ERR_INIT;
+    struct task_rows rows;
+    struct store_counts counts;
+    if (!reader_list(reader, &(struct task_filter){0}, &arena, &rows, &err) ||
+        !store_counts(looker->store, &arena, &counts, &err)) {
+        return false;
+    }
+    int64_t counted = counts.count == 0 ? 0 : counts.at[0].tasks[TASK_QUEUED];
+    looker->torn |= rows.count % 2 != 0 || counted % 2 != 0;
+    *seen = rows.count / 2;
+    return true;
+}
+
+static void *look_on(void *arg)
+{
+    struct onlooker *looker = arg;
+    struct reader *reader = NULL;
+    struct err err = ERR_INIT;
+    size_t seen = 0;
+    looker->torn = !reader_open(looker->store, &reader, &err);
+    while (seen < looker->pairs && !looker->torn) {
+        looker->torn |= !look(looker, reader, &seen);
+    }
+    reader_close(reader);
+    return NULL;
+}
+
+static void insert_pair(struct bench *b)
+{
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    struct task one = bench_task(b), two = bench_task(b);
+    const struct task *tasks[] = {&one, &two};
+    CHECK_OK(store_begin(b->store, &tx, &err));
+    CHECK_OK(tx_insert(tx, tasks, 2, &err));
+    CHECK_OK(tx_commit(&tx, &err));
+}
+
+TEST(a_reader_in_another_thread_sees_whole_commits)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct onlooker looker = {.store = b.store, .pairs = 100};
+    pthread_t thread;
+    CHECK_EQ(pthread_create(&thread, NULL, look_on, &looker), 0);
+    for (size_t i = 0; i < looker.pairs; i++) {
+        insert_pair(&b);
+    }
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK(!looker.torn);
 }

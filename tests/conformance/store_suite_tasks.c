@@ -329,3 +329,20 @@ TEST(only_finished_tasks_can_be_deleted)
     CHECK_EQ(bench_count(&b, "a/b:c.d-e_f", TASK_FAILED), -1);
     check_healthy(&b);
 }
+
+TEST(an_id_is_used_once)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    struct task task = bench_task(&b), again = bench_task(&b), got;
+    const struct task *one = &again;
+    bench_insert(&b, &task);
+    again.id = (struct task_id){task.id.hi, task.id.lo ^ 1};
+    CHECK_OK(store_begin(b.store, &tx, &err));
+    CHECK(!tx_insert(tx, &one, 1, &err));
+    tx_close(&tx);
+    CHECK(bench_load(&b, task.id, &got) && !bench_load(&b, again.id, &got));
+    check_healthy(&b);
+}

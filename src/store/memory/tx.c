@@ -6,6 +6,8 @@
  * Thread: engine. Keeps: what store.h says, as the SQL stores do.
  *
  * SPDX-License-Identifier: MIT */
+#include <assert.h>
+
 #include "base/mem.h"
 #include "store/memory/disk.h"
 #include "store/shared.h"
@@ -13,6 +15,7 @@
 bool memory_begin(struct store *base, struct tx **out, struct err *err)
 {
     struct memory_store *store = MEMORY_STORE(base);
+    assert(!store->tx.open); /* one at a time */
     if (store->crashed) {
         return err_set(err, ERR_FATAL, "begin: the store has crashed");
     }

@@ -7,6 +7,7 @@
  * Thread: engine. Keeps: G1, rule 5.
  *
  * SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
@@ -25,6 +26,7 @@ bool sqlite_begin(struct store *base, struct tx **out, struct err *err)
 {
     struct sqlite_store *store = SQLITE_STORE(base);
     struct sqlite_tx *tx = &store->tx;
+    assert(!tx->open); /* one at a time */
     if (!check_usable(store, err) || !db_run(&store->db, SQL_BEGIN, err)) {
         return err_wrap(err, "begin");
     }
