@@ -75,8 +75,26 @@ static void call_back(struct call *call, const struct err *err)
     }
 }
 
+/* Whether a success of that kind proves that the store takes writes. */
+static bool writes(enum command_kind kind)
+{
+    return kind <= COMMAND_QUEUE && kind != COMMAND_CLAIM && kind != COMMAND_CLAIM_STOP;
+}
+
+/* A write that could not be made is remembered for /readyz, until one could. */
+static void note_health(struct api *api, const struct command *command)
+{
+    enum err_kind kind = command->err.kind;
+    if (kind == ERR_UNAVAILABLE || kind == ERR_FATAL) {
+        api->store_down_at_ms = MAX(uv_now(api->options.loop), (uint64_t)1);
+    } else if (kind == ERR_NONE && writes(command->kind)) {
+        api->store_down_at_ms = 0;
+    }
+}
+
 static void command_back(struct api_sender *sender, struct command *command)
 {
+    note_health(HOLDER(sender, struct call, sender)->api, command);
     call_back(HOLDER(sender, struct call, sender), &command->err);
 }
 
@@ -178,21 +196,12 @@ void call_answer_empty(struct call *call, int status)
     exchange_answer(call->exchange, status, JSON_TYPE, STR(""), STR(""));
 }
 
-/* A write that could not be made is remembered for /readyz. */
-static void note_failure(struct api *api, const struct err *err)
-{
-    if (err->kind == ERR_UNAVAILABLE || err->kind == ERR_FATAL) {
-        api->store_down_at_ms = MAX(uv_now(api->options.loop), (uint64_t)1);
-    }
-    if (fault_status(err->kind) == 500) {
-        log_error("%s", err->text);
-    }
-}
-
 void call_fail(struct call *call, const struct err *err)
 {
     struct json_writer w = call_writer(call);
-    note_failure(call->api, err);
+    if (fault_status(err->kind) == 500) {
+        log_error("%s", err->text);
+    }
     json_open_object(&w);
     json_key(&w, "error");
     fault_write(&w, err);

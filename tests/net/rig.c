@@ -172,6 +172,26 @@ bool rig_has(const struct rig *rig, const char *piece)
     return found;
 }
 
+void rig_check_error(struct rig *rig, int status, const char *code, const char *field)
+{
+    if (rig->status != status) {
+        print_message(STR_FMT "\n", STR_ARG(rig->body));
+    }
+    CHECK_EQ(rig->status, status);
+    CHECK_STR(rig_text(rig, "error.code"), code);
+    CHECK(rig_text(rig, "error.message").len > 0);
+    CHECK_STR(rig_text(rig, "error.field"), field == NULL ? "(none)" : field);
+}
+
+void rig_until(struct rig *rig, const char *request, const char *path, const char *raw)
+{
+    int64_t give_up_us = clock_real_mono_us() + 10 * SECOND_MS * 1000;
+    do {
+        CHECK_EQ(rig_ask(rig, request, ""), 200);
+    } while (!str_is(rig_raw(rig, path), raw) && clock_real_mono_us() < give_up_us);
+    CHECK_STR(rig_raw(rig, path), raw);
+}
+
 const char *rig_printf(struct rig *rig, const char *format, ...)
 {
     char text[4096];

@@ -45,6 +45,12 @@ struct str rig_raw(struct rig *rig, const char *path);
 struct str rig_text(struct rig *rig, const char *path);
 bool rig_has(const struct rig *rig, const char *piece); /* of the body, with ' for " */
 
+/* The last answer is an error of that code; `field` NULL: it names none. */
+void rig_check_error(struct rig *rig, int status, const char *code, const char *field);
+
+/* Asks again and again until that member is so; after some seconds the test fails. */
+void rig_until(struct rig *rig, const char *request, const char *path, const char *raw);
+
 /* Creates a task of that JSON, and claims one of any type for the worker w: ids and leases. */
 const char *rig_create(struct rig *rig, const char *body);
 struct rig_claimed {

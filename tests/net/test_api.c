@@ -1,21 +1,13 @@
 /* tests/net/test_api.c: the API over real sockets, in front of the real engine.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "rig.h"
 #include "test.h"
 
 #define NO_TASK "0192f3a0-0000-7000-8000-000000000001"
-
-static void check_error(struct rig *rig, int status, const char *code, const char *field)
-{
-    if (rig->status != status) {
-        print_message(STR_FMT "\n", STR_ARG(rig->body));
-    }
-    CHECK_EQ(rig->status, status);
-    CHECK_STR(rig_text(rig, "error.code"), code);
-    CHECK(rig_text(rig, "error.message").len > 0);
-    CHECK_STR(rig_text(rig, "error.field"), field == NULL ? "(none)" : field);
-}
 
 /* ---- Creating ---- */
 
@@ -74,7 +66,7 @@ TEST(many_are_created_in_order_or_not_at_all)
     CHECK_STR(rig_text(&rig, "0.taskType"), "a");
     CHECK_STR(rig_text(&rig, "1.taskType"), "b");
     rig_ask(&rig, "POST /api/tasks", "[{'taskType':'c'},{'taskType':'d','priority':'x'}]");
-    check_error(&rig, 400, "invalid_argument", "[1].priority");
+    rig_check_error(&rig, 400, "invalid_argument", "[1].priority");
     CHECK_EQ(rig_ask(&rig, "GET /api/tasks?taskType=c", ""), 200);
     CHECK_STR(rig.body, "[]");
 }
@@ -83,25 +75,25 @@ TEST(requests_that_are_wrong_as_such_are_told_so)
 {
     RIG(rig);
     rig_ask(&rig, "POST /api/tasks", "");
-    check_error(&rig, 400, "invalid_argument", NULL);
+    rig_check_error(&rig, 400, "invalid_argument", NULL);
     rig_ask(&rig, "POST /api/tasks", "{'taskType':}");
-    check_error(&rig, 400, "invalid_argument", NULL);
+    rig_check_error(&rig, 400, "invalid_argument", NULL);
     rig_ask(&rig, "POST /api/tasks?x=1", "{'taskType':'a'}");
-    check_error(&rig, 400, "invalid_argument", "x");
+    rig_check_error(&rig, 400, "invalid_argument", "x");
     rig_ask(&rig, "GET /api/nothing", "");
-    check_error(&rig, 404, "not_found", NULL);
+    rig_check_error(&rig, 404, "not_found", NULL);
     rig_ask(&rig, "GET /", "");
-    check_error(&rig, 404, "not_found", NULL);
+    rig_check_error(&rig, 404, "not_found", NULL);
     rig_ask(&rig, "PUT /api/tasks", "{}");
-    check_error(&rig, 405, "method_not_allowed", NULL);
+    rig_check_error(&rig, 405, "method_not_allowed", NULL);
     CHECK(strstr(rig.head.ptr, "Allow: POST, GET, HEAD\r\n") != NULL);
     client_say(&rig.client, "POST /api/tasks HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n"
                             "Content-Type: text/plain\r\n\r\n{}");
     rig_hear(&rig, &rig.client);
-    check_error(&rig, 415, "unsupported_media_type", NULL);
+    rig_check_error(&rig, 415, "unsupported_media_type", NULL);
     client_say(&rig.client, "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     rig_hear(&rig, &rig.client);
-    check_error(&rig, 403, "forbidden", NULL);
+    rig_check_error(&rig, 403, "forbidden", NULL);
 }
 
 /* ---- Looking ---- */
@@ -155,222 +147,12 @@ TEST(an_unknown_task_is_not_found_by_any_verb)
     RIG(rig);
     for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
         rig_ask(&rig, requests[i], "");
-        check_error(&rig, 404, "not_found", NULL);
+        rig_check_error(&rig, 404, "not_found", NULL);
     }
     rig_ask(&rig, "PATCH /api/tasks/" NO_TASK, "{'priority':'LOW'}");
-    check_error(&rig, 404, "not_found", NULL);
+    rig_check_error(&rig, 404, "not_found", NULL);
     rig_ask(&rig, "POST /api/tasks/" NO_TASK "/complete", "{'lease':'1-0000000000000001'}");
-    check_error(&rig, 404, "not_found", NULL);
-}
-
-/* ---- Working ---- */
-
-TEST(a_claimed_task_is_completed_once_and_repeating_it_is_fine)
-{
-    RIG(rig);
-    rig_create(&rig, "{'taskType':'a'}");
-    struct rig_claimed claimed = rig_claim(&rig);
-    CHECK_STR(rig_text(&rig, "tasks.0.state"), "RUNNING");
-    CHECK_STR(rig_text(&rig, "tasks.0.workerId"), "w");
-    CHECK_STR(rig_text(&rig, "tasks.0.leaseExpiresAt"), "2027-03-01T09:01:00.000Z");
-    const char *complete = rig_printf(&rig, "POST /api/tasks/%s/complete", claimed.id);
-    const char *body =
-        rig_printf(&rig, "{'lease':'%s','result':[1, 2],'cost':{'tokens':7}}", claimed.lease);
-
-    CHECK_EQ(rig_ask(&rig, complete, body), 200);
-    CHECK_STR(rig_text(&rig, "state"), "COMPLETED");
-    CHECK_STR(rig_raw(&rig, "result"), "[1, 2]");
-    CHECK_STR(rig_raw(&rig, "cost.tokens"), "7");
-    CHECK(str_absent(rig_raw(&rig, "workerId")));
-    CHECK_EQ(rig_ask(&rig, complete, body), 200);
-    rig_ask(&rig, rig_printf(&rig, "POST /api/tasks/%s/fail", claimed.id),
-            rig_printf(&rig, "{'lease':'%s'}", claimed.lease));
-    check_error(&rig, 409, "lease_lost", NULL);
-    rig_ask(&rig, complete, "{'lease':'nonsense'}");
-    check_error(&rig, 409, "lease_lost", NULL);
-    CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "GET /api/tasks/%s", claimed.id), ""), 200);
-    CHECK_STR(rig_text(&rig, "attempts.0.outcome"), "COMPLETED");
-    CHECK_STR(rig_raw(&rig, "attempts.0.number"), "1");
-}
-
-TEST(a_failure_is_retried_after_its_backoff)
-{
-    RIG(rig);
-    rig_create(&rig, "{'taskType':'a'}");
-    struct rig_claimed claimed = rig_claim(&rig);
-
-    CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "POST /api/tasks/%s/fail", claimed.id),
-                     rig_printf(&rig, "{'lease':'%s','error':{'code':'E','message':'m'}}",
-                                claimed.lease)),
-             200);
-    CHECK_STR(rig_text(&rig, "state"), "RETRYING");
-    CHECK_STR(rig_raw(&rig, "retries"), "1");
-    CHECK_STR(rig_text(&rig, "error.code"), "E");
-    CHECK_STR(rig_text(&rig, "scheduledAt"), "2027-03-01T09:00:05.000Z");
-    CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "GET /api/tasks/%s/why", claimed.id), ""), 200);
-    CHECK_STR(rig_text(&rig, "reasons.0.code"), "retry_backoff");
-    CHECK_EQ(rig_ask(&rig, "POST /api/test/clock", "{'advanceMs':5000}"), 200);
-    CHECK_STR(rig_text(&rig, "now"), "2027-03-01T09:00:05.000Z");
-    CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "GET /api/tasks/%s", claimed.id), ""), 200);
-    CHECK_STR(rig_text(&rig, "state"), "QUEUED");
-}
-
-TEST(a_heartbeat_sets_the_lease_and_keeps_progress_and_log)
-{
-    RIG(rig);
-    rig_create(&rig, "{'taskType':'a'}");
-    struct rig_claimed claimed = rig_claim(&rig);
-
-    CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "POST /api/tasks/%s/heartbeat", claimed.id),
-                     rig_printf(&rig,
-                                "{'lease':'%s','progress':{'percent':40,'message':'x'},"
-                                "'log':['one','two'],'extendMs':90000}",
-                                claimed.lease)),
-             200);
-    CHECK_STR(rig_raw(&rig, "cancelRequested"), "false");
-    CHECK_STR(rig_text(&rig, "leaseExpiresAt"), "2027-03-01T09:01:30.000Z");
-    CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "GET /api/tasks/%s", claimed.id), ""), 200);
-    CHECK_STR(rig_raw(&rig, "progress"), "{\"percent\":40,\"message\":\"x\"}");
-    CHECK_STR(rig_raw(&rig, "attempts.0.log"), "[\"one\",\"two\"]");
-}
-
-TEST(a_release_puts_it_back_without_using_a_retry)
-{
-    RIG(rig);
-    rig_create(&rig, "{'taskType':'a'}");
-    struct rig_claimed claimed = rig_claim(&rig);
-    const char *release = rig_printf(&rig, "POST /api/tasks/%s/release", claimed.id);
-
-    CHECK_EQ(rig_ask(&rig, release, rig_printf(&rig, "{'lease':'%s'}", claimed.lease)), 200);
-    CHECK_STR(rig_text(&rig, "state"), "QUEUED");
-    CHECK_STR(rig_raw(&rig, "retries"), "0");
-}
-
-TEST(many_endings_are_answered_one_by_one)
-{
-    RIG(rig);
-    rig_create(&rig, "{'taskType':'a'}");
-    struct rig_claimed claimed = rig_claim(&rig);
-    CHECK_EQ(rig_ask(&rig, "POST /api/finish",
-                     rig_printf(&rig,
-                                "[{'id':'%s','lease':'%s','outcome':'complete','result':5},"
-                                "{'id':'%s','lease':'9-0000000000000001','outcome':'fail'},"
-                                "{'id':'" NO_TASK "','lease':'x','outcome':'release'}]",
-                                claimed.id, claimed.lease, claimed.id)),
-             200);
-    CHECK_STR(rig_raw(&rig, "0.status"), "200");
-    CHECK_STR(rig_text(&rig, "0.task.state"), "COMPLETED");
-    CHECK_STR(rig_raw(&rig, "1.status"), "409");
-    CHECK_STR(rig_text(&rig, "1.error.code"), "lease_lost");
-    CHECK_STR(rig_raw(&rig, "2.status"), "404");
-    CHECK_STR(rig_text(&rig, "2.id"), NO_TASK);
-}
-
-/* ---- Waiting ---- */
-
-TEST(a_waiting_claim_gets_the_task_that_arrives)
-{
-    RIG(rig);
-    CLIENT(worker, &rig.stand);
-    rig_say(&worker, "POST /api/claim", "{'workerId':'w2','waitMs':60000}");
-    do {
-        CHECK_EQ(rig_ask(&rig, "GET /api/stats", ""), 200);
-    } while (!str_is(rig_raw(&rig, "waitingClaims"), "1"));
-    const char *id = rig_create(&rig, "{'taskType':'a'}");
-
-    CHECK_EQ(rig_hear(&rig, &worker), 200);
-    CHECK_STR(rig_text(&rig, "tasks.0.id"), id);
-}
-
-TEST(a_waiting_claim_whose_client_left_takes_nothing)
-{
-    RIG(rig);
-    CLIENT(worker, &rig.stand);
-    rig_say(&worker, "POST /api/claim", "{'workerId':'w2','waitMs':60000}");
-    do {
-        CHECK_EQ(rig_ask(&rig, "GET /api/stats", ""), 200);
-    } while (!str_is(rig_raw(&rig, "waitingClaims"), "1"));
-    client_close(&worker);
-    do {
-        CHECK_EQ(rig_ask(&rig, "GET /api/stats", ""), 200);
-    } while (!str_is(rig_raw(&rig, "waitingClaims"), "0"));
-    rig_create(&rig, "{'taskType':'a'}");
-
-    CHECK_STR(rig_text(&rig, "state"), "QUEUED");
-    rig_claim(&rig);
-    CHECK_STR(rig_raw(&rig, "tasks.0.attempt"), "1");
-}
-
-TEST(too_many_waiting_claims_are_told_to_come_back)
-{
-    RIG(rig);
-    CLIENT(one, &rig.stand);
-    CLIENT(two, &rig.stand);
-    rig_say(&one, "POST /api/claim", "{'workerId':'w1','waitMs':60000}");
-    rig_say(&two, "POST /api/claim", "{'workerId':'w2','waitMs':60000}");
-    do {
-        CHECK_EQ(rig_ask(&rig, "GET /api/stats", ""), 200);
-    } while (!str_is(rig_raw(&rig, "waitingClaims"), "2"));
-
-    rig_ask(&rig, "POST /api/claim", "{'workerId':'w3','waitMs':60000}");
-    check_error(&rig, 429, "resource_exhausted", NULL);
-    CHECK(strstr(rig.head.ptr, "Retry-After: 1\r\n") != NULL);
-}
-
-TEST(a_claim_that_waits_in_vain_is_answered_with_none)
-{
-    RIG(rig);
-    CHECK_EQ(rig_ask(&rig, "POST /api/claim", "{'workerId':'w','waitMs':1}"), 200);
-    CHECK_STR(rig.body, "{\"tasks\":[]}");
-}
-
-TEST(waiting_for_a_task_holds_the_answer_until_it_ends)
-{
-    RIG(rig);
-    CLIENT(watcher, &rig.stand);
-    rig_create(&rig, "{'taskType':'a'}");
-    struct rig_claimed claimed = rig_claim(&rig);
-    rig_say(&watcher, rig_printf(&rig, "GET /api/tasks/%s?waitMs=60000", claimed.id), "");
-    rig_ask(&rig, "GET /api/stats", "");
-    rig_ask(&rig, rig_printf(&rig, "POST /api/tasks/%s/complete", claimed.id),
-            rig_printf(&rig, "{'lease':'%s'}", claimed.lease));
-
-    CHECK_EQ(rig_hear(&rig, &watcher), 200);
-    CHECK_STR(rig_text(&rig, "state"), "COMPLETED");
-    CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "GET /api/tasks/%s?waitMs=60000", claimed.id), ""),
-             200);
-    CHECK_STR(rig_text(&rig, "state"), "COMPLETED");
-}
-
-TEST(waiting_in_vain_answers_the_task_as_it_is)
-{
-    RIG(rig);
-    const char *id = rig_create(&rig, "{'taskType':'a'}");
-
-    CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "GET /api/tasks/%s?waitMs=1", id), ""), 200);
-    CHECK_STR(rig_text(&rig, "state"), "QUEUED");
-    rig_ask(&rig, rig_printf(&rig, "GET /api/tasks/%s?waitMs=60001", id), "");
-    check_error(&rig, 400, "invalid_argument", "waitMs");
-    rig_ask(&rig, "GET /api/tasks/" NO_TASK "?waitMs=60000", "");
-    check_error(&rig, 404, "not_found", NULL);
-}
-
-TEST(a_stream_of_a_task_begins_with_its_state_and_ends_with_it)
-{
-    RIG(rig);
-    CLIENT(watcher, &rig.stand);
-    const char *id = rig_create(&rig, "{'taskType':'a'}");
-    rig_say(&watcher, rig_printf(&rig, "GET /api/tasks/%s/stream", id), "");
-    CHECK(client_sees(&watcher, "\"state\":\"QUEUED\""));
-    rig_ask(&rig, rig_printf(&rig, "POST /api/tasks/%s/cancel", id), "");
-
-    client_read_end(&watcher);
-    CHECK(client_sees(&watcher, "\"state\":\"CANCELLED\""));
-    CLIENT(late, &rig.stand);
-    rig_say(&late, rig_printf(&rig, "GET /api/tasks/%s/stream", id), "");
-    client_read_end(&late);
-    CHECK(client_sees(&late, "event: state\ndata: "));
-    CHECK(client_sees(&late, "\"state\":\"CANCELLED\""));
+    rig_check_error(&rig, 404, "not_found", NULL);
 }
 
 /* ---- Steering ---- */
@@ -396,9 +178,9 @@ TEST(cancelling_is_done_at_once_or_asked_for)
              200);
     CHECK_STR(rig_text(&rig, "state"), "COMPLETED");
     rig_ask(&rig, rig_printf(&rig, "POST /api/tasks/%s/cancel", running.id), "");
-    check_error(&rig, 409, "conflict", NULL);
+    rig_check_error(&rig, 409, "conflict", NULL);
     rig_ask(&rig, rig_printf(&rig, "POST /api/tasks/%s/retry", running.id), "");
-    check_error(&rig, 409, "conflict", NULL);
+    rig_check_error(&rig, 409, "conflict", NULL);
     CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "POST /api/tasks/%s/retry", queued), ""), 200);
     CHECK_STR(rig_text(&rig, "state"), "QUEUED");
     CHECK(str_absent(rig_raw(&rig, "cancelReason")));
@@ -420,10 +202,10 @@ TEST(a_task_that_waits_can_be_changed_and_an_ended_one_removed)
     CHECK_STR(rig_raw(&rig, "timeoutMs"), "5");
     CHECK_STR(rig_raw(&rig, "maxRetries"), "9");
     rig_ask(&rig, rig_printf(&rig, "DELETE %s", task), "");
-    check_error(&rig, 409, "conflict", NULL);
+    rig_check_error(&rig, 409, "conflict", NULL);
     CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "POST %s/cancel", task), ""), 200);
     rig_ask(&rig, rig_printf(&rig, "PATCH %s", task), "{'priority':'LOW'}");
-    check_error(&rig, 409, "conflict", NULL);
+    rig_check_error(&rig, 409, "conflict", NULL);
     CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "DELETE %s", task), ""), 204);
     CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "GET %s", task), ""), 404);
 }
@@ -438,9 +220,9 @@ TEST(a_filter_cancels_and_retries_what_it_selects)
     CHECK_EQ(rig_ask(&rig, "POST /api/tasks/retry", "{'state':['CANCELLED']}"), 200);
     CHECK_STR(rig.body, "{\"count\":2}");
     rig_ask(&rig, "POST /api/tasks/cancel", "{}");
-    check_error(&rig, 400, "invalid_argument", NULL);
+    rig_check_error(&rig, 400, "invalid_argument", NULL);
     rig_ask(&rig, "POST /api/tasks/retry", "{'taskType':'a','reason':'x'}");
-    check_error(&rig, 400, "invalid_argument", "reason");
+    rig_check_error(&rig, 400, "invalid_argument", "reason");
 }
 
 TEST(a_queue_has_limits_can_be_paused_and_purged)
@@ -487,7 +269,7 @@ TEST(bad_queue_settings_are_refused_with_their_field)
     RIG(rig);
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         rig_ask(&rig, bad[i][0], bad[i][1]);
-        check_error(&rig, 400, "invalid_argument", bad[i][2]);
+        rig_check_error(&rig, 400, "invalid_argument", bad[i][2]);
     }
     CHECK_EQ(rig_ask(&rig, "GET /api/queues/q", ""), 404);
 }
@@ -557,6 +339,33 @@ TEST(metrics_are_text_for_prometheus)
     CHECK(rig_has(&rig, "errand_build_info{version='0.0.0'} 1\n"));
 }
 
+TEST(promtool_has_nothing_to_say_about_the_metrics)
+{
+    if (system("command -v promtool >/dev/null") != 0) {
+        skip();
+    }
+    RIG(rig);
+    rig_create(&rig, "{'taskType':'a','queue':'x/y:z'}");
+    CHECK_EQ(rig_ask(&rig, "GET /metrics", ""), 200);
+    FILE *promtool = popen("promtool check metrics", "w");
+    fwrite(rig.body.ptr, 1, rig.body.len, promtool);
+
+    CHECK_EQ(pclose(promtool), 0);
+}
+
+TEST(who_has_no_token_where_one_is_needed_is_told_so)
+{
+    RIG(rig);
+    rig.auth.required = true;
+    rig_ask(&rig, "GET /api/tasks", "");
+    rig_check_error(&rig, 401, "unauthenticated", NULL);
+    CHECK(strstr(rig.head.ptr, "WWW-Authenticate: Bearer") != NULL);
+    rig_ask(&rig, "POST /api/tasks", "{'taskType':'a'}");
+    rig_check_error(&rig, 401, "unauthenticated", NULL);
+    CHECK_EQ(rig_ask(&rig, "GET /healthz", ""), 200);
+    CHECK_EQ(rig_ask(&rig, "GET /readyz", ""), 200);
+}
+
 TEST(the_test_clock_goes_forward_only)
 {
     RIG(rig);
@@ -567,5 +376,5 @@ TEST(the_test_clock_goes_forward_only)
     CHECK_EQ(rig_ask(&rig, "POST /api/test/clock", "{'advanceMs':1,'set':'2028-01-01T00:00:00Z'}"),
              400);
     rig_ask(&rig, "POST /api/test/clock", "{'advanceMs':-1}");
-    check_error(&rig, 400, "invalid_argument", "advanceMs");
+    rig_check_error(&rig, 400, "invalid_argument", "advanceMs");
 }
