@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sqlite_sql.h"
 #include "store_sqlite.h"
@@ -293,5 +295,47 @@ TEST(upkeep_gives_room_back_to_the_disk)
     bench_reopen(&b);
     store_health(b.store, &empty);
     CHECK(empty.file_bytes < full.file_bytes - (int64_t)(2 * MIB));
+    check_healthy(&b);
+}
+
+/* The life of a process that will be killed: it tells the id of each task after its commit. */
+static void create_until_killed(struct place *place, int tell)
+{
+    struct bench b = {.place = place, .now_ms = 1};
+    rand_init_seed(&b.rand, 3);
+    b.ids.rand = &b.rand;
+    b.store = place_open(place);
+    for (;;) {
+        struct task task = bench_task(&b);
+        bench_insert(&b, &task);
+        if (write(tell, &task.id, sizeof task.id) != (ssize_t)sizeof task.id) {
+            _exit(1);
+        }
+    }
+}
+
+TEST(what_was_committed_survives_a_kill)
+{
+    SCOPED(bench_fini) struct bench b = {.place = place_new()};
+    int pipe_fds[2], status = 0;
+    CHECK_EQ(pipe(pipe_fds), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        create_until_killed(b.place, pipe_fds[1]);
+    }
+    close(pipe_fds[1]);
+    struct task_id ids[200];
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        CHECK_EQ(read(pipe_fds[0], &ids[i], sizeof ids[i]), sizeof ids[i]);
+    }
+    CHECK_EQ(kill(child, SIGKILL), 0);
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    close(pipe_fds[0]);
+
+    bench_reopen(&b); /* the lock went with its process */
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        struct task got;
+        CHECK(bench_load(&b, ids[i], &got));
+    }
     check_healthy(&b);
 }
