@@ -44,30 +44,94 @@ bool filter_wants(const struct task_filter *filter, const struct task *task)
            wants_creation(filter, task);
 }
 
-static struct task_error keep_error(const struct task_error *error, struct arena *arena)
+/* Every text of a task but its tags. */
+static const size_t texts[] = {
+    offsetof(struct task, type),          offsetof(struct task, queue),
+    offsetof(struct task, document),      offsetof(struct task, external_id),
+    offsetof(struct task, key),           offsetof(struct task, payload),
+    offsetof(struct task, metadata),      offsetof(struct task, cancel_reason),
+    offsetof(struct task, worker),        offsetof(struct task, progress_message),
+    offsetof(struct task, result),        offsetof(struct task, error.code),
+    offsetof(struct task, error.message), offsetof(struct task, error.detail),
+};
+
+static struct str *text_at(struct task *task, size_t i)
 {
-    return (struct task_error){arena_str(arena, error->code), arena_str(arena, error->message),
-                               arena_str(arena, error->detail)};
+    return (struct str *)((char *)task + texts[i]);
 }
 
 void task_keep(struct task *out, const struct task *task, struct arena *arena)
 {
     *out = *task;
-    out->type = arena_str(arena, task->type);
-    out->queue = arena_str(arena, task->queue);
-    out->document = arena_str(arena, task->document);
-    out->external_id = arena_str(arena, task->external_id);
-    out->key = arena_str(arena, task->key);
-    out->payload = arena_str(arena, task->payload);
-    out->metadata = arena_str(arena, task->metadata);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        struct str *text = text_at(out, i);
+        *text = arena_str(arena, *text);
+    }
     for (size_t i = 0; i < task->tags_count; i++) {
         out->tags[i] = arena_str(arena, task->tags[i]);
     }
-    out->cancel_reason = arena_str(arena, task->cancel_reason);
-    out->worker = arena_str(arena, task->worker);
-    out->progress_message = arena_str(arena, task->progress_message);
-    out->result = arena_str(arena, task->result);
-    out->error = keep_error(&task->error, arena);
+}
+
+size_t task_texts_size(const struct task *task)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        bytes += text_at((struct task *)task, i)->len;
+    }
+    for (size_t i = 0; i < task->tags_count; i++) {
+        bytes += task->tags[i].len;
+    }
+    return bytes;
+}
+
+/* An empty text stays one: its pointer is not looked through. */
+static void pack(struct str *text, char **room)
+{
+    if (text->len > 0) {
+        memcpy(*room, text->ptr, text->len);
+        text->ptr = *room;
+        *room += text->len;
+    } else if (!str_absent(*text)) {
+        text->ptr = "";
+    }
+}
+
+void task_pack(struct task *out, const struct task *task, char *room)
+{
+    *out = *task;
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        pack(text_at(out, i), &room);
+    }
+    for (size_t i = 0; i < task->tags_count; i++) {
+        pack(&out->tags[i], &room);
+    }
+}
+
+struct task task_with_standing(const struct task *order, const struct task *now)
+{
+    struct task task = *now;
+    task.id = order->id;
+    task.type = order->type;
+    task.queue = order->queue;
+    task.document = order->document;
+    task.external_id = order->external_id;
+    task.key = order->key;
+    task.payload = order->payload;
+    task.payload_raw = order->payload_raw;
+    task.metadata = order->metadata;
+    memcpy(task.tags, order->tags, sizeof task.tags);
+    task.tags_count = order->tags_count;
+    task.backoff = order->backoff;
+    task.parent = order->parent;
+    task.team = order->team;
+    task.schedule = order->schedule;
+    task.expires_ms = order->expires_ms;
+    task.created_ms = order->created_ms;
+    if (!task_state_terminal(now->state)) {
+        task.result = STR_NONE;
+        task.finished_ms = task.cancelled_ms = 0;
+    }
+    return task;
 }
 
 void row_omit(struct task_row *row, size_t omit_over)

@@ -18,6 +18,14 @@ bool filter_wants(const struct task_filter *filter, const struct task *task);
 /* A copy whose texts live in `arena`. */
 void task_keep(struct task *out, const struct task *task, struct arena *arena);
 
+/* A copy whose texts lie one after the other in `room`, which holds task_texts_size() bytes. */
+size_t task_texts_size(const struct task *task);
+void task_pack(struct task *out, const struct task *task, char *room);
+
+/* The order of one and where the other stands: what a store keeps of a change. What is written once
+ * stays, whatever `now` says, and a live task has no result and no end. Texts are borrowed. */
+struct task task_with_standing(const struct task *order, const struct task *now);
+
 /* Takes out what `omit_over` leaves out of lists; 0: nothing. */
 void row_omit(struct task_row *row, size_t omit_over);
 

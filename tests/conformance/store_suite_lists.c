@@ -72,6 +72,9 @@ static void live_on(struct bench *b, struct task *task)
     if (bench_save(b, &was, &now, ended, NULL)) {
         *task = now;
     }
+    struct task got;
+    CHECK(bench_load(b, task->id, &got));
+    check_same_task(&got, task);
 }
 
 static void random_work(struct bench *b, struct model *model, size_t steps)

@@ -175,6 +175,23 @@ TEST(a_transaction_sees_what_it_wrote)
     check_same_task(&load.task, &cancelled);
 }
 
+TEST(a_task_that_was_loaded_and_rolled_back_is_unknown)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    struct task task = bench_task(&b), got;
+    const struct task *one = &task;
+    struct task_load load = {.id = task.id, .arena = &b.arena, .whole = true};
+    CHECK_OK(store_begin(b.store, &tx, &err));
+    CHECK_OK(tx_insert(tx, &one, 1, &err));
+    CHECK_OK(tx_load(tx, &load, 1, &err));
+    CHECK(load.found);
+    tx_close(&tx);
+    CHECK(!bench_load(&b, task.id, &got));
+}
+
 TEST(a_change_is_refused_when_state_or_attempt_moved_on)
 {
     SCOPED(bench_fini) struct bench b;
@@ -345,4 +362,55 @@ TEST(an_id_is_used_once)
     tx_close(&tx);
     CHECK(bench_load(&b, task.id, &got) && !bench_load(&b, again.id, &got));
     check_healthy(&b);
+}
+
+TEST(a_load_never_sees_a_change_that_was_rolled_back)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    struct task task = full_task(&b), got;
+    task.outcome = OUTCOME_NONE;
+    bench_insert(&b, &task);
+    CHECK(bench_load(&b, task.id, &got));
+    struct task changed = task;
+    changed.priority = TASK_LOW;
+    changed.progress_message = STR("two thirds");
+    struct task_change change = {.was = &task, .now = &changed};
+    struct task_load load = {.id = task.id, .arena = &b.arena, .whole = true};
+    CHECK_OK(store_begin(b.store, &tx, &err));
+    CHECK_OK(tx_save(tx, &change, 1, &err));
+    CHECK_OK(tx_load(tx, &load, 1, &err));
+    check_same_task(&load.task, &changed);
+    tx_close(&tx);
+
+    CHECK(bench_load(&b, task.id, &got));
+    check_same_task(&got, &task);
+}
+
+TEST(more_tasks_than_are_kept_at_hand_are_loaded_as_they_are)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    struct task first = full_task(&b), got;
+    const struct task *one = &first;
+    CHECK_OK(store_begin(b.store, &tx, &err));
+    CHECK_OK(tx_insert(tx, &one, 1, &err));
+    struct task_load load = {.id = first.id, .arena = &b.arena, .whole = true};
+    CHECK_OK(tx_load(tx, &load, 1, &err));
+    for (int i = 0; i < 4200; i++) {
+        struct task task = bench_task(&b);
+        one = &task;
+        task.priority = i % 2 == 0 ? TASK_LOW : TASK_HIGH;
+        CHECK_OK(tx_insert(tx, &one, 1, &err));
+        load.id = task.id;
+        CHECK_OK(tx_load(tx, &load, 1, &err));
+        CHECK(load.found && load.task.priority == task.priority);
+    }
+    CHECK_OK(tx_commit(&tx, &err));
+    CHECK(bench_load(&b, first.id, &got));
+    check_same_task(&got, &first);
 }

@@ -187,34 +187,6 @@ bool memory_insert(struct tx *base, const struct task *const *tasks, size_t n, s
     return true;
 }
 
-/* What is written once stays as it was, whatever `now` says; a live task has no result yet. */
-static struct task standing(const struct task *order, const struct task *now)
-{
-    struct task task = *now;
-    task.id = order->id;
-    task.type = order->type;
-    task.queue = order->queue;
-    task.document = order->document;
-    task.external_id = order->external_id;
-    task.key = order->key;
-    task.payload = order->payload;
-    task.payload_raw = order->payload_raw;
-    task.metadata = order->metadata;
-    memcpy(task.tags, order->tags, sizeof task.tags);
-    task.tags_count = order->tags_count;
-    task.backoff = order->backoff;
-    task.parent = order->parent;
-    task.team = order->team;
-    task.schedule = order->schedule;
-    task.expires_ms = order->expires_ms;
-    task.created_ms = order->created_ms;
-    if (!task_state_terminal(now->state)) {
-        task.result = STR_NONE;
-        task.finished_ms = task.cancelled_ms = 0;
-    }
-    return task;
-}
-
 static void keep_ended_attempt(struct record *record, const struct task_change *change)
 {
     struct task_attempt ended = change_attempt(change);
@@ -234,7 +206,7 @@ static void keep_ended_attempt(struct record *record, const struct task_change *
 static void apply(struct memory_tx *tx, const struct record *old, struct task_change *change)
 {
     struct record *record = record_copy(old);
-    struct task task = standing(&record->task, change->now);
+    struct task task = task_with_standing(&record->task, change->now);
     record_set(tx->store->disk, record, &task);
     if (change_keeps_attempt(change)) {
         keep_ended_attempt(record, change);

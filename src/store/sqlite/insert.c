@@ -127,6 +127,7 @@ static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err
 
 bool sqlite_insert(struct tx *base, const struct task *const *tasks, size_t n, struct err *err)
 {
+    SQLITE_TX(base)->wrote = true;
     for (size_t i = 0; i < n; i++) {
         if (!insert_one(SQLITE_TX(base), tasks[i], err)) {
             return err_wrap(err, "insert a task");

@@ -56,20 +56,38 @@ bool load_row(struct db *db, int64_t k, int64_t omit_over, struct loaded *out, s
     return true;
 }
 
-static bool load_one(struct db *db, struct task_load *load, struct err *err)
+static void give(struct task_load *load, const struct task *task)
 {
+    load->found = task->id.lo == load->id.lo;
+    if (!load->found) {
+        return;
+    }
+    struct task part = *task;
+    if (!load->whole) {
+        part.payload = part.metadata = STR_NONE;
+        part.tags_count = 0;
+    }
+    task_keep(&load->task, &part, load->arena);
+}
+
+static bool load_one(struct sqlite_store *store, struct task_load *load, struct err *err)
+{
+    struct db *db = &store->db;
     struct loaded loaded;
+    const struct task *known = cache_find(&store->cache, load->id.hi);
+    load->found = false;
+    if (known != NULL) {
+        give(load, known);
+        return true;
+    }
     if (!load_row(db, (int64_t)load->id.hi, load->whole ? INT64_MAX : -1, &loaded, err)) {
         return false;
     }
-    load->found = loaded.found && loaded.row.task.id.lo == load->id.lo;
-    if (load->found) {
-        struct task *task = &loaded.row.task;
-        if (!load->whole) {
-            task->metadata = STR_NONE;
-            task->tags_count = 0;
-        }
-        task_keep(&load->task, task, load->arena);
+    if (loaded.found) {
+        give(load, &loaded.row.task);
+    }
+    if (load->found && load->whole && !task_state_terminal(load->task.state)) {
+        cache_keep(&store->cache, &load->task);
     }
     db_done(db, loaded.used);
     return true;
@@ -77,9 +95,8 @@ static bool load_one(struct db *db, struct task_load *load, struct err *err)
 
 bool sqlite_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err)
 {
-    struct db *db = &SQLITE_TX(tx)->store->db;
     for (size_t i = 0; i < n; i++) {
-        if (!load_one(db, &loads[i], err)) {
+        if (!load_one(SQLITE_TX(tx)->store, &loads[i], err)) {
             return false;
         }
     }

@@ -85,6 +85,8 @@ bool free_document(struct sqlite_tx *tx, const struct task *task, struct err *er
 /* What goes with a change that was applied. */
 static bool follow(struct sqlite_tx *tx, const struct task_change *change, struct err *err)
 {
+    tx->wrote = true;
+    cache_follow(&tx->store->cache, change->now);
     if (change->was->state != change->now->state) {
         count_task(tx, change->was->queue, change->was->state, -1);
         count_task(tx, change->was->queue, change->now->state, 1);

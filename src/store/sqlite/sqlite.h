@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "store/counts.h"
 #include "store/ops.h"
+#include "store/sqlite/cache.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/row.h"
 
@@ -34,6 +35,7 @@ struct sqlite_tx {
     size_t inserted;    /* tasks */
     size_t indexed;     /* of those that lagged, how many it indexed */
     bool labels;        /* some of the inserted have labels to index */
+    bool wrote;         /* it added or changed tasks that may be in the cache */
     int64_t names_last; /* before it began */
     struct buf scratch; /* packed tags of the task at hand */
 };
@@ -45,6 +47,7 @@ struct sqlite_store {
     int lock; /* the lock file, held; -1 when reading only */
     uint64_t last_id, epoch;
     struct counts counts;
+    struct cache cache; /* as the open transaction sees it */
 
     int64_t indexed_k;   /* the late index holds everything up to here */
     size_t index_lag;    /* tasks above it, about */
