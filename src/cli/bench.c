@@ -104,7 +104,9 @@ static bool make_plan(const struct bench_options *options, struct bench_plan *pl
         .batch = options->mode == BENCH_CREATE ? 1 : (size_t)batch,
         .payload = (size_t)options->payload,
         .documents = (size_t)options->documents,
-        .type = str_absent(options->type) ? STR("bench") : options->type,
+        .type = !str_absent(options->type)       ? options->type
+                : options->mode == BENCH_LATENCY ? STR("bench-latency") /* no backlog before it */
+                                                 : STR("bench"),
         .queue = str_absent(options->queue) ? STR("bench") : options->queue,
     };
     plan_amount(options, plan);
@@ -160,6 +162,11 @@ static double per_second(uint64_t n, const struct bench_result *result)
     return (double)n / (double)MAX(result->wall_us, 1) * 1e6;
 }
 
+static double per_request(int64_t us, const struct bench_result *result)
+{
+    return (double)us / (double)MAX(result->requests, 1u);
+}
+
 static const char *mode_name(const struct bench_options *options)
 {
     static const char *const names[] = {"create", "bulk", "claim", "life", "latency"};
@@ -186,8 +193,8 @@ static void print_json(const struct bench_options *options, const struct bench_p
     json_put_f64(&w, "seconds", (double)result->wall_us / 1e6);
     json_put_f64(&w, "tasksPerSecond", per_second(tasks, result));
     json_put_f64(&w, "requestsPerSecond", per_second(result->requests, result));
-    json_put_f64(&w, "clientCpuUsPerRequest",
-                 (double)result->cpu_us / (double)MAX(result->requests, 1u));
+    json_put_f64(&w, "clientUserUs", per_request(result->user_us, result));
+    json_put_f64(&w, "clientSystemUs", per_request(result->system_us, result));
     put_times(&w, "createMs", &result->create);
     put_times(&w, "workMs", &result->work);
     put_times(&w, "startMs", &result->start);
@@ -202,9 +209,9 @@ static void print_report(const struct bench_options *options, const struct bench
            mode_name(options), plan->producers, plan->workers, plan->batch, plan->payload);
     printf("%-22s %llu in %.2f s: %.0f/s\n", "tasks", (unsigned long long)tasks,
            (double)result->wall_us / 1e6, per_second(tasks, result));
-    printf("%-22s %llu: %.0f/s, %.1f us of client CPU each\n", "requests",
-           (unsigned long long)result->requests, per_second(result->requests, result),
-           (double)result->cpu_us / (double)MAX(result->requests, 1u));
+    printf("%-22s %llu: %.0f/s; client CPU for each %.1f us, and %.1f us in the kernel\n",
+           "requests", (unsigned long long)result->requests, per_second(result->requests, result),
+           per_request(result->user_us, result), per_request(result->system_us, result));
     print_times("create answered", &result->create);
     print_times("claimed and finished", &result->work);
     print_times("created to started", &result->start);
@@ -255,7 +262,8 @@ static const struct option bench_options[] = {
      OPTION_REAL(struct bench_options, rate)},
     {"documents", "N", "spread the tasks over this many documents (default none)",
      OPTION_NUMBER(struct bench_options, documents, 0, INT64_MAX)},
-    {"type", "T", "task type (default bench)", OPTION_TEXT(struct bench_options, type)},
+    {"type", "T", "task type (default bench; latency bench-latency)",
+     OPTION_TEXT(struct bench_options, type)},
     {"queue", "Q", "queue (default bench)", OPTION_TEXT(struct bench_options, queue)},
     {"no-fill", NULL, "mode claim: take what is there, create nothing before",
      OPTION_SET(struct bench_options, no_fill)},

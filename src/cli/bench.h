@@ -61,7 +61,8 @@ struct bench_result {
     struct bench_times create; /* request sent (or due) → answered */
     struct bench_times work;   /* claim sent (when waiting: answered) → finish answered */
     struct bench_times start;  /* create sent (or due) → a worker has it */
-    int64_t wall_us, cpu_us;
+    int64_t wall_us;
+    int64_t user_us, system_us; /* of this process */
 };
 
 /* ---- The loop ---- */

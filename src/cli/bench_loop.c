@@ -314,12 +314,13 @@ static void loop(struct bench *bench)
     }
 }
 
-static int64_t cpu_us(void)
+/* Adds this process's CPU time so far, `sign` times. */
+static void add_cpu(struct bench_result *result, int sign)
 {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    return (int64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-           usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+    result->user_us += sign * ((int64_t)usage.ru_utime.tv_sec * 1000000 + usage.ru_utime.tv_usec);
+    result->system_us += sign * ((int64_t)usage.ru_stime.tv_sec * 1000000 + usage.ru_stime.tv_usec);
 }
 
 bool bench_run(const struct bench_plan *plan, struct bench_result *result, struct err *err)
@@ -336,12 +337,12 @@ bool bench_run(const struct bench_plan *plan, struct bench_result *result, struc
     if (!open_all(&bench, err)) {
         return false;
     }
-    int64_t cpu_before_us = cpu_us();
+    add_cpu(result, -1);
     bench.start_us = bench.last_us = clock_real_mono_us();
     loop(&bench);
     int64_t end_us = plan->workers > 0 ? bench.last_us : clock_real_mono_us();
     result->wall_us = end_us - bench.start_us;
-    result->cpu_us = cpu_us() - cpu_before_us;
+    add_cpu(result, 1);
     if (bench.err.kind != ERR_NONE) {
         *err = bench.err;
         return false;

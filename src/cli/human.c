@@ -77,14 +77,21 @@ void human_bytes(struct buf *buf, int64_t bytes)
     buf_printf(buf, value < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
-/* U+0080–009F are control characters too: some terminals obey them. */
+/* How many bytes at `at` a terminal could obey instead of show: the control characters, U+0080–009F
+ * among them, and those that turn the direction of text (U+202A–202E, U+2066–2069). */
 static size_t control_len(const char *at, size_t left)
 {
-    unsigned char c = (unsigned char)at[0];
-    if (c < 0x20 || c == 0x7F) {
+    const unsigned char *c = (const unsigned char *)at;
+    if (c[0] < 0x20 || c[0] == 0x7F) {
         return 1;
     }
-    return c == 0xC2 && left > 1 && (unsigned char)at[1] < 0xA0 ? 2 : 0;
+    if (c[0] == 0xC2 && left > 1 && c[1] < 0xA0) {
+        return 2;
+    }
+    bool turns = c[0] == 0xE2 && left > 2 &&
+                 ((c[1] == 0x80 && c[2] >= 0xAA && c[2] <= 0xAE) ||
+                  (c[1] == 0x81 && c[2] >= 0xA6 && c[2] <= 0xA9));
+    return turns ? 3 : 0;
 }
 
 void human_clean(struct buf *buf, struct str text)

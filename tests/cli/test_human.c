@@ -52,6 +52,7 @@ TEST(control_characters_never_reach_the_terminal)
     check_clean("a\xc2\x9b"
                 "b\x7f",
                 "a?b?");
+    check_clean("\xe2\x80\xaeliame\xe2\x81\xa6", "?liame?");
     check_clean("h\xc3\xa9llo \xe2\x82\xac", "h\xc3\xa9llo \xe2\x82\xac");
 }
 
