@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/node.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -269,8 +271,19 @@ static void end_threads(struct node *node)
     }
 }
 
+/* It is ending already: a further signal must not change the exit status. */
+static void hold_signals(void)
+{
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
 static void end_loop(struct node *node)
 {
+    hold_signals();
     uv_close((uv_handle_t *)&node->on_term, NULL);
     uv_close((uv_handle_t *)&node->on_interrupt, NULL);
     uv_close((uv_handle_t *)&node->drain_timer, NULL);
