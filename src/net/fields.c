@@ -80,10 +80,23 @@ bool field_f64(struct json *json, double min, double max, double *out, struct er
     return true;
 }
 
-bool field_text(struct json *json, size_t min, size_t max, struct str *out, struct err *err)
+bool field_str(struct json *json, struct str *out, struct err *err)
 {
     struct str text;
     if (!json_str(json, &text, err)) {
+        return false;
+    }
+    if (text.len > 0 && memchr(text.ptr, '\0', text.len) != NULL) {
+        return json_refuse(json, err, "must not hold U+0000");
+    }
+    *out = text;
+    return true;
+}
+
+bool field_text(struct json *json, size_t min, size_t max, struct str *out, struct err *err)
+{
+    struct str text;
+    if (!field_str(json, &text, err)) {
         return false;
     }
     if (text.len < min || text.len > max) {
@@ -98,7 +111,7 @@ bool field_time(struct json *json, int64_t *out_ms, struct err *err)
 {
     struct str text;
     int64_t ms;
-    if (!json_str(json, &text, err)) {
+    if (!field_str(json, &text, err)) {
         return false;
     }
     if (!time_parse(text, &ms, NULL)) {
@@ -136,7 +149,7 @@ bool field_texts(struct json *json, size_t most, struct texts *out, struct err *
             return json_refuse(json, err, "must not be more than %zu", most);
         }
         texts.at = fields_room(json->arena, texts.at, texts.count, &room, sizeof *texts.at);
-        if (!json_str(json, &texts.at[texts.count++], err)) {
+        if (!field_str(json, &texts.at[texts.count++], err)) {
             return false;
         }
     }

@@ -48,6 +48,8 @@ MUST_CHECK bool fields_item(struct json *json, struct fields fields, size_t inde
 MUST_CHECK bool field_i64(struct json *json, int64_t min, int64_t max, int64_t *out,
                           struct err *err);
 MUST_CHECK bool field_f64(struct json *json, double min, double max, double *out, struct err *err);
+/* A text without U+0000, which not every store can keep and no address can name. */
+MUST_CHECK bool field_str(struct json *json, struct str *out, struct err *err);
 MUST_CHECK bool field_text(struct json *json, size_t min, size_t max, struct str *out,
                            struct err *err);
 MUST_CHECK bool field_time(struct json *json, int64_t *out_ms, struct err *err); /* from 1970 on */

@@ -215,7 +215,7 @@ static bool read_value(struct json *json, struct str key, struct str *out, struc
     if (type == JSON_NUMBER && str_is(key, "priority")) {
         return json_raw(json, out, err);
     }
-    if (!json_str(json, out, err)) {
+    if (!field_str(json, out, err)) {
         return false;
     }
     return out->len > 0 || json_refuse(json, err, "must not be empty");

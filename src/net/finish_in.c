@@ -23,7 +23,7 @@ static bool set_id(struct json *json, void *into, struct err *err)
     struct finish_in *in = into;
     struct str text;
     in->has_id = true;
-    return json_str(json, &text, err) &&
+    return field_str(json, &text, err) &&
            (id_parse(text, &in->finish->id) || json_refuse(json, err, "must be a task's id"));
 }
 
@@ -32,7 +32,7 @@ static bool set_lease(struct json *json, void *into, struct err *err)
     struct finish_in *in = into;
     struct str text;
     in->has_lease = true;
-    if (!json_str(json, &text, err)) {
+    if (!field_str(json, &text, err)) {
         return false;
     }
     if (!task_lease_parse(text, &in->finish->lease)) {
@@ -51,7 +51,7 @@ static bool set_outcome(struct json *json, void *into, struct err *err)
     struct finish_in *in = into;
     struct str text;
     in->has_outcome = true;
-    if (!json_str(json, &text, err)) {
+    if (!field_str(json, &text, err)) {
         return false;
     }
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -119,7 +119,7 @@ static bool read_error(struct json *json, struct task_error *error, struct err *
 {
     switch (json_peek(json)) {
     case JSON_STRING:
-        return json_str(json, &error->message, err);
+        return field_str(json, &error->message, err);
     case JSON_OBJECT:
         return fields_inner(json, FIELDS(error_table), "error", error, err);
     default:

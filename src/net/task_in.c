@@ -36,7 +36,7 @@ bool read_priority(struct json *json, enum task_priority *out, struct err *err)
     if (!number && json_peek(json) != JSON_STRING) {
         return json_refuse(json, err, PRIORITY_RULE);
     }
-    if (!(number ? json_raw(json, &text, err) : json_str(json, &text, err))) {
+    if (!(number ? json_raw(json, &text, err) : field_str(json, &text, err))) {
         return false;
     }
     bool known = number ? priority_of(text, out) : task_priority_parse(text, out);
@@ -76,22 +76,22 @@ bool read_cost(struct json *json, struct task_cost *out, struct err *err)
 
 static bool set_type(struct json *json, void *into, struct err *err)
 {
-    return json_str(json, &task_of(into)->type, err);
+    return field_str(json, &task_of(into)->type, err);
 }
 
 static bool set_queue(struct json *json, void *into, struct err *err)
 {
-    return json_str(json, &task_of(into)->queue, err);
+    return field_str(json, &task_of(into)->queue, err);
 }
 
 static bool set_document(struct json *json, void *into, struct err *err)
 {
-    return json_take_null(json) || json_str(json, &task_of(into)->document, err);
+    return json_take_null(json) || field_str(json, &task_of(into)->document, err);
 }
 
 static bool set_key(struct json *json, void *into, struct err *err)
 {
-    return json_take_null(json) || json_str(json, &task_of(into)->key, err);
+    return json_take_null(json) || field_str(json, &task_of(into)->key, err);
 }
 
 static bool take_payload(struct json *json, struct order_in *in, struct str bytes, struct err *err)
@@ -116,7 +116,7 @@ static bool set_payload(struct json *json, void *into, struct err *err)
 static bool set_payload_base64(struct json *json, void *into, struct err *err)
 {
     struct str text, bytes;
-    if (!json_str(json, &text, err)) {
+    if (!field_str(json, &text, err)) {
         return false;
     }
     if (!base64_decode(text, json->arena, &bytes, NULL)) {

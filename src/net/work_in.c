@@ -117,7 +117,7 @@ static bool set_lease(struct json *json, void *into, struct err *err)
     struct heartbeat_in *in = into;
     struct str text;
     in->has_lease = true;
-    if (!json_str(json, &text, err)) {
+    if (!field_str(json, &text, err)) {
         return false;
     }
     if (!task_lease_parse(text, &in->beat->lease)) {
@@ -170,7 +170,7 @@ static bool add_lines(struct json *json, struct buf *lines, struct str text, str
 static bool add_log(struct json *json, struct buf *lines, struct err *err)
 {
     struct str text;
-    return json_str(json, &text, err) && add_lines(json, lines, text, err);
+    return field_str(json, &text, err) && add_lines(json, lines, text, err);
 }
 
 static bool read_log(struct json *json, struct buf *lines, struct err *err)

@@ -177,6 +177,8 @@ static const struct refusal {
     {TYPED("\"queue\":null"), "queue", ERR_INVALID},
     {TYPED("\"documentId\":\"\""), "documentId", ERR_INVALID},
     {TYPED("\"documentId\":1"), "documentId", ERR_INVALID},
+    {TYPED("\"documentId\":\"a\\u0000b\""), "documentId", ERR_INVALID},
+    {TYPED("\"tags\":[\"\\u0000\"]"), "tags", ERR_INVALID},
     {TYPED("\"priority\":\"URGENT\""), "priority", ERR_INVALID},
     {TYPED("\"priority\":\"high\""), "priority", ERR_INVALID},
     {TYPED("\"priority\":\"3\""), "priority", ERR_INVALID},
