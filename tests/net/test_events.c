@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "net/backlog.h"
 #include "net/events.h"
@@ -228,11 +229,12 @@ TEST(a_subscriber_that_falls_off_the_backlog_is_dropped)
     CLIENT(client, &bench.stand);
     subscribe(&client, "", "");
     CHECK(client_sees(&client, "retry"));
-    static char lines[60000];
-    memset(lines, 'x', sizeof lines);
+    SCOPED(buf_fini) struct buf lines = BUF_INIT(60000);
+    memset(buf_room(&lines, lines.max), 'x', lines.max);
+    buf_used(&lines, lines.max);
     struct event event = state_of(1, TASK_RUNNING);
     event.kind = EVENT_LOG;
-    event.text = (struct str){lines, sizeof lines};
+    event.text = buf_view(&lines);
     for (int i = 0; events_subscribers(bench.events) > 0; i++) {
         CHECK(i < 2000);
         happens(&bench, event);
