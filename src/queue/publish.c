@@ -210,7 +210,11 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
 {
     const struct item *item = batch_item(batch, hint->id);
     struct broker *broker = batch->engine->broker;
-    lane_get(&batch->engine->lanes, hint->queue)->pending--;
+    struct lane *lane = lane_get(&batch->engine->lanes, hint->queue);
+    lane->pending--;
+    if (item->was.state == TASK_RUNNING || item->now.state != TASK_RUNNING) {
+        lane_wake(&batch->engine->lanes, lane); /* the place it did not take is another's */
+    }
     if (item->found && item->owner == NULL && item->now.state == TASK_QUEUED) {
         broker_give_back(broker, hint);
     } else if (item->now.state != TASK_RUNNING && !str_absent(hint->document)) {

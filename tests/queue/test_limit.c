@@ -146,6 +146,32 @@ TEST(a_raised_limit_wakes_who_waits)
     CHECK(waits->answered);
 }
 
+/* Two may run and two claims wait. The first is proposed two tasks, one of which is cancelled in
+ * the same batch: that place belongs to the second claim. */
+TEST(a_place_that_a_cancelled_task_did_not_take_goes_to_the_next_claim)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_queue(&b, "default", concurrent(2));
+    bench_queue(&b, "default", paused(true));
+    struct task_id first = bench_create(&b, "first");
+    bench_create_many(&b, 2, (struct bench_order){.type = "more"});
+    struct call *one = bench_claim_call(&b, (struct bench_claim){.max = 2, .wait = true});
+    struct call *two = bench_claim_call(&b, (struct bench_claim){.max = 1, .wait = true});
+    struct call *resume = bench_call(&b, COMMAND_QUEUE);
+    resume->command.queue = paused(false);
+    resume->command.queue.name = STR("default");
+    bench_give(&b, one);
+    bench_give(&b, two);
+    bench_give(&b, resume);
+    bench_step(&b);
+    bench_give(&b, bench_one_call(&b, COMMAND_CANCEL, first));
+    bench_settle(&b);
+
+    CHECK_EQ(one->command.claim.count, 1);
+    CHECK(two->answered);
+    CHECK_EQ(bench_count(&b, TASK_RUNNING), 2);
+}
+
 TEST(one_queue_at_its_limit_does_not_hold_up_another)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
