@@ -1,0 +1,319 @@
+/* tests/sim/check.c: the promises, after each batch and whenever it is quiet.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "sim.h"
+
+/* ---- What the answers of a batch say ---- */
+
+/* Past its retention: it may have been swept away, which nobody is told. */
+static bool is_old(const struct sim *sim, const struct known *known)
+{
+    return known->seen.state >= TASK_COMPLETED &&
+           known->seen.finished_ms + HOUR_MS <= sim_now_ms(sim);
+}
+
+static void learn_order(struct sim *sim, const struct order *order)
+{
+    struct known *known = know_find(sim, order->task.id);
+    if (order->known) {
+        if (known == NULL || known->gone || known->seen.key != seen_of(&order->task).key) {
+            sim_fail(sim, "a create was answered with a task that does not have its key");
+        }
+        return;
+    }
+    for (size_t i = 0; known == NULL && i < sim->known_count; i++) {
+        const struct known *other = &sim->known[i];
+        if (!other->gone && !other->dirty && other->seen.key >= 0 &&
+            other->seen.key == seen_of(&order->task).key && !is_old(sim, other)) {
+            sim_fail(sim, "two tasks have one key");
+        }
+    }
+    known = know_add(sim, order->task.id);
+    known->seen = seen_of(&order->task);
+    known->dirty = true;
+}
+
+/* An attempt is handed out once (G2). */
+static void learn_lease(struct sim *sim, const struct task *task)
+{
+    struct known *known = know_find(sim, task->id);
+    if (known == NULL) {
+        return; /* order_check() complains */
+    }
+    if (task->attempt <= known->claimed_attempt) {
+        sim_fail(sim, "G2: attempt %d of task #%d was handed out twice", task->attempt,
+                 know_number(sim, known));
+    }
+    known->dirty = true;
+    known->claimed_attempt = task->attempt;
+    known->leases[known->leases_count++ % LEASES_MAX] =
+        (struct task_lease){task->attempt, task->token};
+}
+
+static void name_all(struct sim *sim, const struct call *call)
+{
+    const struct command *command = &call->command;
+    switch (command->kind) {
+    case COMMAND_CREATE:
+        for (size_t i = 0; i < command->create.count; i++) {
+            learn_order(sim, &command->create.orders[i]);
+        }
+        break;
+    case COMMAND_CLAIM:
+        for (size_t i = 0; i < command->claim.count; i++) {
+            learn_lease(sim, &command->claim.tasks[i]);
+        }
+        break;
+    case COMMAND_FINISH:
+        know_name(sim, command->finish.items[0].id);
+        break;
+    case COMMAND_HEARTBEAT:
+        know_name(sim, command->heartbeat.id);
+        break;
+    default:
+        if (command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE) {
+            know_name(sim, command->one.id);
+        }
+    }
+}
+
+static void name_bulk(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->known_count; i++) {
+        sim->known[i].dirty = true;
+    }
+}
+
+static void learn(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->calls_count; i++) {
+        const struct call *call = sim->calls[i];
+        if (call->command.kind == COMMAND_BULK) {
+            name_bulk(sim);
+        } else if (call->answered && call->command.err.kind == ERR_NONE) {
+            name_all(sim, call);
+        }
+    }
+}
+
+static void hear(struct sim *sim)
+{
+    for (size_t i = 0; sim->events != NULL && i < sim->events->count; i++) {
+        const struct event *event = &sim->events->events[i];
+        struct known *known = know_find(sim, event->task);
+        if (event->kind != EVENT_STATE || event->removed) {
+            continue;
+        }
+        if (known == NULL) {
+            sim_fail(sim, "an event told of a task that nobody was told of");
+            return;
+        }
+        known->dirty = true;
+        known->told++;
+        known->told_state = event->state;
+    }
+    event_batch_free(sim->events);
+    sim->events = NULL;
+}
+
+static void note_lost_hints(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->lost_count; i++) {
+        struct known *known = know_find(sim, sim->lost[i]);
+        if (known != NULL) {
+            known->hint_lost = true;
+        }
+    }
+}
+
+/* ---- One task ---- */
+
+bool check_removal(struct sim *sim, const struct known *known)
+{
+    if (known->seen.state < TASK_COMPLETED) {
+        return false;
+    }
+    if (is_old(sim, known)) {
+        return true;
+    }
+    for (size_t i = 0; i < sim->calls_count; i++) {
+        const struct command *command = &sim->calls[i]->command;
+        if (command->kind == COMMAND_REMOVE && sim->calls[i]->answered &&
+            command->err.kind == ERR_NONE && id_eq(command->one.id, known->id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_shape(struct sim *sim, const struct known *known)
+{
+    const struct seen *now = &known->next;
+    if (now->retries > now->max_retries) {
+        sim_fail(sim, "I3: task #%d used %d of %d retries", know_number(sim, known), now->retries,
+                 now->max_retries);
+    }
+    if ((now->state == TASK_RUNNING) != (now->lease_until_ms != 0)) {
+        sim_fail(sim, "I4: task #%d is %s and its lease does not fit", know_number(sim, known),
+                 task_state_name(now->state));
+    }
+}
+
+static void check_told(struct sim *sim, const struct known *known, bool is_new)
+{
+    bool changed = is_new || known->next.state != known->seen.state;
+    if (known->told != (int)changed || (changed && known->told_state != known->next.state)) {
+        sim_fail(sim, "task #%d went from %s to %s and %d events told so", know_number(sim, known),
+                 task_state_name(known->seen.state), task_state_name(known->next.state),
+                 known->told);
+    }
+}
+
+static void check_one(struct sim *sim, struct known *known, bool is_new)
+{
+    int number = know_number(sim, known);
+    if (known->next_gone) {
+        if (is_new) {
+            sim_fail(sim, "G1: task #%d was answered and is not on the disk", number);
+        } else if (!check_removal(sim, known)) {
+            sim_fail(sim, "task #%d, %s, is gone", number, task_state_name(known->seen.state));
+        }
+        return;
+    }
+    bool same = seen_same(&known->seen, &known->next);
+    if (!same && (is_new || sim->commit_failed)) {
+        sim_fail(sim, "G1: task #%d is not on the disk as it was answered", number);
+    } else if (!same && !explained(sim, known)) {
+        sim_fail(sim, "task #%d went from %s to %s (attempt %d to %d) for no reason", number,
+                 task_state_name(known->seen.state), task_state_name(known->next.state),
+                 known->seen.attempt, known->next.attempt);
+    }
+    check_shape(sim, known);
+    check_told(sim, known, is_new);
+}
+
+/* ---- Answers against what happened ---- */
+
+static bool is_current(const struct known *known, struct task_lease lease)
+{
+    return known->seen.state == TASK_RUNNING && known->seen.attempt == lease.attempt &&
+           known->seen.token == lease.token && known->next.state == TASK_RUNNING &&
+           known->next.token == lease.token;
+}
+
+static void check_finish(struct sim *sim, const struct finish *finish)
+{
+    const struct known *known = know_find(sim, finish->id);
+    if (known == NULL || known->next_gone) {
+        return;
+    }
+    if (finish->err.kind == ERR_NONE && finish->task.state != known->seen.state &&
+        finish->task.state != known->next.state) {
+        sim_fail(sim, "a finish of task #%d was answered with a state it never had",
+                 know_number(sim, known));
+    }
+    if (finish->err.kind == ERR_NONE && is_current(known, finish->lease)) {
+        sim_fail(sim, "G1: a finish of task #%d was answered and it still runs",
+                 know_number(sim, known));
+    }
+    if (finish->err.kind == ERR_LEASE_LOST && is_current(known, finish->lease)) {
+        sim_fail(sim, "G2: the current lease of task #%d was refused", know_number(sim, known));
+    }
+}
+
+static void check_beat(struct sim *sim, const struct command *command)
+{
+    const struct known *known = know_find(sim, command->heartbeat.id);
+    if (known != NULL && command->err.kind == ERR_LEASE_LOST &&
+        is_current(known, command->heartbeat.lease)) {
+        sim_fail(sim, "G2: the current lease of task #%d was refused", know_number(sim, known));
+    }
+}
+
+static void check_refused(struct sim *sim, const struct command *command)
+{
+    const struct known *known = know_find(sim, command->one.id);
+    if (known == NULL || known->gone || !seen_same(&known->seen, &known->next)) {
+        return;
+    }
+    bool ended = known->seen.state >= TASK_COMPLETED;
+    bool wrong = command->kind == COMMAND_CANCEL   ? !ended
+                 : command->kind == COMMAND_REVIVE ? ended && known->seen.state != TASK_COMPLETED
+                                                   : false;
+    if (wrong && command->err.kind == ERR_CONFLICT) {
+        sim_fail(sim, "a command on task #%d was refused for no reason", know_number(sim, known));
+    }
+}
+
+/* After a failed commit nobody may be told that a change was made. */
+static void check_failed(struct sim *sim, const struct command *command)
+{
+    if (command->err.kind == ERR_NONE && command->kind < COMMAND_QUEUES &&
+        command->kind != COMMAND_CLAIM_STOP) {
+        sim_fail(sim, "G1: a command was answered with success though the commit failed");
+    }
+}
+
+static void check_answer(struct sim *sim, const struct call *call)
+{
+    const struct command *command = &call->command;
+    if (sim->commit_failed) {
+        check_failed(sim, command);
+    } else if (command->kind == COMMAND_CLAIM && command->err.kind == ERR_NONE) {
+        order_check(sim, call);
+    } else if (command->kind == COMMAND_FINISH && command->err.kind == ERR_NONE) {
+        check_finish(sim, &command->finish.items[0]);
+    } else if (command->kind == COMMAND_HEARTBEAT) {
+        check_beat(sim, command);
+    } else if (command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE) {
+        check_refused(sim, command);
+    }
+}
+
+/* ---- All together ---- */
+
+static void check_documents(struct sim *sim)
+{
+    const struct known *holders[DOCUMENTS] = {0};
+    for (size_t i = 0; i < sim->known_count; i++) {
+        const struct known *known = &sim->known[i];
+        int document = known->seen.document;
+        if (known->gone || document < 0 || known->seen.state != TASK_RUNNING) {
+            continue;
+        }
+        if (holders[document] != NULL) {
+            sim_fail(sim, "I2: tasks #%d and #%d run on one document",
+                     know_number(sim, holders[document]), know_number(sim, known));
+        }
+        holders[document] = known;
+    }
+}
+
+void check_batch(struct sim *sim)
+{
+    size_t before = sim->known_count;
+    learn(sim);
+    hear(sim);
+    note_lost_hints(sim);
+    know_look(sim);
+    for (size_t i = 0; i < sim->known_count; i++) {
+        if (sim->known[i].dirty && !sim->known[i].gone) {
+            check_one(sim, &sim->known[i], i >= before);
+        }
+    }
+    rule_check(sim);
+    for (size_t i = 0; i < sim->calls_count; i++) {
+        if (sim->calls[i]->answered) {
+            check_answer(sim, sim->calls[i]);
+        }
+    }
+    know_settle(sim);
+    for (size_t i = 0; i < sim->calls_count; i++) {
+        const struct call *call = sim->calls[i];
+        if (call->answered && call->command.kind == COMMAND_QUEUE &&
+            call->command.err.kind == ERR_NONE) {
+            rule_changed(sim, call);
+        }
+    }
+    check_documents(sim);
+}

@@ -1,0 +1,151 @@
+/* tests/sim/hook.c: bad days, and the seeded bugs, put into the tables of store and broker.
+ *
+ * A bad day is something that can happen to a correct system: a commit fails, a crash cuts it off,
+ * a hint is lost, doubled or stale, another node was faster. A seeded bug is a mistake that the
+ * checks must find; it is made here and not in src/.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "sim.h"
+
+const char *bug_name(enum bug bug)
+{
+    static const char *const names[BUGS] = {[BUG_NONE] = "none",
+                                            [BUG_LOST_HINT] = "lost-hint",
+                                            [BUG_DOUBLE_CLAIM] = "double-claim",
+                                            [BUG_EARLY_ANSWER] = "early-answer",
+                                            [BUG_STALE_FINISH] = "stale-finish",
+                                            [BUG_FORGOTTEN_UNLOCK] = "forgotten-unlock"};
+    return names[bug];
+}
+
+/* ---- The store ---- */
+
+static struct store_hook *hook_of(const struct tx *tx)
+{
+    return HOLDER(tx->ops, struct store_hook, ops);
+}
+
+/* As it was before its attempt began: what a node reads that was overtaken by another. */
+static void grow_younger(struct task *task)
+{
+    if (task->state == TASK_RUNNING) {
+        task->state = TASK_QUEUED;
+        task->attempt--;
+        task->lease_until_ms = 0;
+    }
+}
+
+static bool on_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err)
+{
+    struct store_hook *hook = hook_of(tx);
+    struct sim *sim = hook->sim;
+    bool ok = hook->inner->load(tx, loads, n, err);
+    for (size_t i = 0; ok && i < n; i++) {
+        if (loads[i].found && id_eq(loads[i].id, sim->age)) {
+            grow_younger(&loads[i].task);
+            sim->age = TASK_ID_NONE;
+        }
+    }
+    return ok;
+}
+
+/* Bug: whatever the row says now is what the change expects. */
+static bool forge(struct store_hook *hook, struct tx *tx, struct task_change *change,
+                  struct err *err)
+{
+    struct task_load load = {.id = change->was->id, .arena = &hook->sim->arena, .whole = true};
+    if (!hook->inner->load(tx, &load, 1, err)) {
+        return false;
+    }
+    struct task *was = arena_new(&hook->sim->arena, struct task);
+    *was = load.task;
+    change->was = was;
+    return true;
+}
+
+static bool on_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err)
+{
+    struct store_hook *hook = hook_of(tx);
+    for (size_t i = 0; hook->sim->bug == BUG_DOUBLE_CLAIM && i < n; i++) {
+        if (changes[i].now->state == TASK_RUNNING && changes[i].was->state == TASK_QUEUED &&
+            !forge(hook, tx, &changes[i], err)) {
+            return false;
+        }
+    }
+    return hook->inner->save(tx, changes, n, err);
+}
+
+static bool on_commit(struct tx *tx, struct err *err)
+{
+    struct store_hook *hook = hook_of(tx);
+    struct sim *sim = hook->sim;
+    enum memory_fault fault = sim->fault;
+    sim->fault = MEMORY_FINE;
+    if (fault == MEMORY_FULL && sim->bug == BUG_EARLY_ANSWER) {
+        hook->inner->abandon(tx);
+        return true;
+    }
+    memory_disk_fail_next(sim->disk, fault);
+    bool ok = hook->inner->commit(tx, err);
+    sim->commit_failed = !ok;
+    sim->cut_off = fault == MEMORY_CRASH_AFTER;
+    return ok;
+}
+
+void hook_store(struct sim *sim)
+{
+    sim->store_hook = (struct store_hook){*sim->store->ops, sim->store->ops, sim};
+    sim->store_hook.ops.load = on_load;
+    sim->store_hook.ops.save = on_save;
+    sim->store_hook.ops.commit = on_commit;
+    sim->store->ops = &sim->store_hook.ops;
+}
+
+/* ---- The broker ---- */
+
+static struct broker_hook *hook_of_broker(const struct broker *broker)
+{
+    return HOLDER(broker->ops, struct broker_hook, ops);
+}
+
+void hook_lose(struct sim *sim, struct task_id id)
+{
+    if (sim->lost_count < TASKS_MAX) {
+        sim->lost[sim->lost_count++] = id;
+    }
+}
+
+static void on_offer(struct broker *broker, const struct hint *hint)
+{
+    struct broker_hook *hook = hook_of_broker(broker);
+    struct sim *sim = hook->sim;
+    if (sim->bug == BUG_LOST_HINT && hint->id.lo % 16 == 3) {
+        return;
+    }
+    if (sim->lose_offer) {
+        sim->lose_offer = false;
+        hook_lose(sim, hint->id);
+        return;
+    }
+    hook->inner->offer(broker, hint);
+    if (sim->double_offer) {
+        sim->double_offer = false;
+        hook->inner->offer(broker, hint);
+    }
+}
+
+static void on_let_go(struct broker *broker, struct str document, struct task_id holder)
+{
+    struct broker_hook *hook = hook_of_broker(broker);
+    if (hook->sim->bug != BUG_FORGOTTEN_UNLOCK || holder.lo % 8 != 1) {
+        hook->inner->let_go(broker, document, holder);
+    }
+}
+
+void hook_broker(struct sim *sim)
+{
+    sim->broker_hook = (struct broker_hook){*sim->broker->ops, sim->broker->ops, sim};
+    sim->broker_hook.ops.offer = on_offer;
+    sim->broker_hook.ops.let_go = on_let_go;
+    sim->broker->ops = &sim->broker_hook.ops;
+}

@@ -1,0 +1,97 @@
+/* tests/sim/main.c: thousands of seeds, and the proof that each seeded bug is found. Speaks TAP.
+ *
+ *     sim                         all of it, as `meson test` does
+ *     sim --seed N [--trace]      one seed again; --bug NAME with that bug in it
+ *
+ * SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "sim.h"
+
+#define STEPS     200
+#define SEEDS     3000
+#define BUG_SEEDS 1000 /* within which each seeded bug must be found */
+
+static void tell(const struct sim *sim)
+{
+    printf("# seed %" PRIu64 ", step %zu: %s\n", sim->seed, sim->step, sim->complaint);
+    printf("# again with: sim --seed %" PRIu64 " --bug %s --trace\n", sim->seed,
+           bug_name(sim->bug));
+}
+
+/* True when no seed fails; otherwise the first that did has been told. */
+static bool run_seeds(struct sim *sim, enum bug bug, uint64_t seeds, uint64_t *ran)
+{
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        *ran = seed;
+        if (!sim_run(sim, seed, &(struct sim_options){.bug = bug, .steps = STEPS})) {
+            tell(sim);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_all(struct sim *sim, uint64_t seeds)
+{
+    uint64_t ran = 0;
+    printf("1..%d\n", BUGS);
+    bool good = run_seeds(sim, BUG_NONE, seeds, &ran);
+    printf("%s 1 - %" PRIu64 " seeds of %d steps keep every promise\n", good ? "ok" : "not ok", ran,
+           STEPS);
+    for (int bug = BUG_NONE + 1; bug < BUGS; bug++) {
+        bool found = !run_seeds(sim, (enum bug)bug, BUG_SEEDS, &ran);
+        printf("%s %d - the seeded bug %s is found in %" PRIu64 " seeds\n", found ? "ok" : "not ok",
+               bug + 1, bug_name((enum bug)bug), ran);
+        good = good && found;
+    }
+    return good;
+}
+
+static bool run_one(struct sim *sim, uint64_t seed, const struct sim_options *options)
+{
+    bool good = sim_run(sim, seed, options);
+    if (!good) {
+        tell(sim);
+    }
+    printf("1..1\n%s 1 - seed %" PRIu64 "\n", good ? "ok" : "not ok", seed);
+    return good;
+}
+
+static enum bug bug_of(const char *name)
+{
+    for (int bug = 0; bug < BUGS; bug++) {
+        if (strcmp(bug_name((enum bug)bug), name) == 0) {
+            return (enum bug)bug;
+        }
+    }
+    fprintf(stderr, "sim: there is no bug named %s\n", name);
+    exit(2);
+}
+
+int main(int argc, char **argv)
+{
+    struct sim_options options = {.steps = STEPS};
+    uint64_t seed = 0, seeds = SEEDS;
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--trace") == 0) {
+            options.trace = true;
+        } else if (strcmp(argv[i], "--seed") == 0) {
+            seed = strtoull(value, NULL, 10);
+        } else if (strcmp(argv[i], "--seeds") == 0) {
+            seeds = strtoull(value, NULL, 10);
+        } else if (strcmp(argv[i], "--bug") == 0) {
+            options.bug = bug_of(value);
+        }
+    }
+    struct sim *sim = mem_new(struct sim);
+    log_set_level(LOG_ERROR + 1); /* failures are the point here */
+    bool good = seed != 0 ? run_one(sim, seed, &options) : run_all(sim, seeds);
+    mem_free(sim);
+    return good ? 0 : 1;
+}

@@ -1,0 +1,115 @@
+/* tests/sim/order.c: strict priority, then first come, first served (G3, G4), and nobody forgotten.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "sim.h"
+
+static bool better(const struct known *a, const struct known *b)
+{
+    if (a->seen.priority != b->seen.priority) {
+        return a->seen.priority > b->seen.priority;
+    }
+    if (a->seen.queued_ms != b->seen.queued_ms) {
+        return a->seen.queued_ms < b->seen.queued_ms;
+    }
+    return a->id.hi < b->id.hi;
+}
+
+static bool among(struct str name, const struct str *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(name, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool asked_for(const struct command_claim *claim, const struct seen *seen)
+{
+    bool queue = claim->queues_count == 0
+                     ? seen->queue == 0
+                     : among(sim_queues[seen->queue], claim->queues, claim->queues_count);
+    return queue && (claim->types_count == 0 ||
+                     among(sim_types[seen->type], claim->types, claim->types_count));
+}
+
+/* Whoever of the same document runs, or moved in this batch, may have been in the way. */
+static bool document_free(const struct sim *sim, const struct known *known)
+{
+    int document = known->seen.document;
+    if (document < 0) {
+        return true;
+    }
+    if ((sim->stale_documents & 1u << document) != 0) {
+        return false;
+    }
+    for (size_t i = 0; i < sim->known_count; i++) {
+        const struct known *other = &sim->known[i];
+        if (other != known && !other->gone && other->seen.document == document &&
+            (other->dirty || other->seen.state == TASK_RUNNING)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool could_start(struct sim *sim, const struct command_claim *claim,
+                        const struct known *known)
+{
+    return !known->gone && !known->dirty && known->seen.state == TASK_QUEUED && !known->hint_lost &&
+           asked_for(claim, &known->seen) && rule_open(sim, known->seen.queue) &&
+           document_free(sim, known);
+}
+
+const struct known *order_ready(struct sim *sim, const struct command_claim *claim)
+{
+    for (size_t i = 0; i < sim->known_count; i++) {
+        if (could_start(sim, claim, &sim->known[i])) {
+            return &sim->known[i];
+        }
+    }
+    return NULL;
+}
+
+static void check_taken(struct sim *sim, const struct command_claim *claim,
+                        const struct known *taken)
+{
+    if (!asked_for(claim, &taken->seen)) {
+        sim_fail(sim, "a claim got task #%d, which it did not ask for", know_number(sim, taken));
+    }
+    for (size_t i = 0; !taken->hint_lost && i < sim->known_count; i++) {
+        const struct known *other = &sim->known[i];
+        if (could_start(sim, claim, other) && better(other, taken)) {
+            sim_fail(sim, "G4: task #%d was started before task #%d", know_number(sim, taken),
+                     know_number(sim, other));
+        }
+    }
+}
+
+static void check_filled(struct sim *sim, const struct call *call)
+{
+    const struct command_claim *claim = &call->command.claim;
+    const struct known *ready = claim->count == 0 ? order_ready(sim, claim) : NULL;
+    if (ready != NULL && !call->waits) {
+        sim_fail(sim, "a claim got nothing though task #%d is ready", know_number(sim, ready));
+    }
+}
+
+void order_check(struct sim *sim, const struct call *call)
+{
+    const struct command_claim *claim = &call->command.claim;
+    const struct known *last = NULL;
+    check_filled(sim, call);
+    for (size_t i = 0; i < claim->count; i++) {
+        const struct known *taken = know_find(sim, claim->tasks[i].id);
+        if (taken == NULL) {
+            sim_fail(sim, "a claim got a task that nobody was told of");
+            return;
+        }
+        if (last != NULL && !last->hint_lost && !taken->hint_lost && better(taken, last)) {
+            sim_fail(sim, "G4: a claim got its tasks in the wrong order");
+        }
+        check_taken(sim, claim, taken);
+        last = taken;
+    }
+}

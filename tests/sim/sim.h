@@ -1,0 +1,207 @@
+/* tests/sim/sim.h: one process, one seed: the real engine, clients and workers made of dice, a disk
+ * that fails, hints that get lost, crashes. After each batch the promises are checked.
+ *
+ * The *world* is the engine with its memory store, memory broker and a clock wound by hand; hooks
+ * in the tables of store and broker make bad days, and the seeded bugs that prove the checks can
+ * see. What the sim *knows* of each task is what it was told or has seen on the disk after the last
+ * batch; a batch may change it only for a reason: a command answered with success, or time.
+ *
+ * Everything follows from the seed: a failing one is printed and replays exactly.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_TESTS_SIM_SIM_H
+#define ERRAND_TESTS_SIM_SIM_H
+
+#include "base/buf.h"
+#include "broker/ops.h"
+#include "queue/queue.h"
+#include "store/memory/memory.h"
+#include "store/ops.h"
+
+#define TASKS_MAX  64 /* of one seed */
+#define LEASES_MAX 8  /* remembered of one task, old ones too */
+#define CALLS_MAX  64 /* commands in flight */
+
+/* Mistakes that the checks must find. They live in the hooks, not in the engine. */
+enum bug {
+    BUG_NONE,
+    BUG_LOST_HINT,        /* an offer is swallowed, and no restart mends it */
+    BUG_DOUBLE_CLAIM,     /* the store starts an attempt without compare-and-set */
+    BUG_EARLY_ANSWER,     /* a commit that failed is answered as done */
+    BUG_STALE_FINISH,     /* a finish with an old lease is applied */
+    BUG_FORGOTTEN_UNLOCK, /* a document is not let go */
+    BUGS
+};
+const char *bug_name(enum bug bug);
+
+/* What the sim compares of a task. Names are places in the sim's small vocabulary; -1: none. */
+struct seen {
+    enum task_state state;
+    enum task_priority priority;
+    enum task_outcome outcome;
+    int32_t attempt, retries, max_retries;
+    int64_t timeout_ms, scheduled_ms, queued_ms, started_ms, finished_ms, lease_until_ms;
+    int64_t expires_ms;
+    uint64_t token;
+    bool cancel_requested;
+    int queue, type, document, key;
+};
+
+struct known {
+    struct task_id id;
+    struct seen seen; /* on the disk, after the last batch */
+    struct seen next; /* after this one */
+    bool gone, next_gone;
+    bool dirty; /* this batch may have changed it */
+    int told;   /* events of a change of state in this batch */
+    enum task_state told_state;
+    bool told_removed;
+    int64_t cancel_at_ms; /* when a requested cancel takes the lease away; 0: none */
+    bool hint_lost;       /* the broker was made to forget it; a restart mends that */
+    struct task_lease leases[LEASES_MAX];
+    size_t leases_count;
+    int32_t claimed_attempt; /* the highest that a worker was told */
+};
+
+struct call {
+    struct command command;
+    bool answered;
+    bool waits;             /* a claim that may wait, or was stopped while it did */
+    struct task_lease said; /* of a finish; a seeded bug gives the engine another */
+};
+
+/* What the sim believes about a queue's limits. */
+struct queue_rule {
+    bool paused;
+    int64_t max_concurrent;
+    double rate, tokens;
+    int64_t burst, tokens_ms;
+};
+
+struct sim;
+struct store_hook {
+    struct store_ops ops;
+    const struct store_ops *inner;
+    struct sim *sim;
+};
+struct broker_hook {
+    struct broker_ops ops;
+    const struct broker_ops *inner;
+    struct sim *sim;
+};
+
+struct sim {
+    uint64_t seed;
+    size_t step;
+    enum bug bug;
+    bool trace;
+
+    struct rand dice, engine_rand;
+    struct clock clock;
+    struct memory_disk *disk;
+    struct store *store;
+    struct broker *broker;
+    struct engine *engine;
+    struct store_hook store_hook;
+    struct broker_hook broker_hook;
+
+    /* Bad days, armed for the next occasion. */
+    bool lose_offer, double_offer;
+    struct task_id lost[TASKS_MAX]; /* hints that the broker was kept from, until a restart */
+    size_t lost_count;
+    struct task_id age;      /* the next load of this task is one change behind */
+    enum memory_fault fault; /* of the next commit */
+    bool commit_failed;      /* in this batch */
+    bool cut_off;            /* this batch ended in a crash, but reached the disk */
+    bool stale_hints;        /* somewhere in the broker, until a restart */
+    unsigned stale_documents;
+    int64_t paused_until_ms; /* the engine rests after a failure */
+    bool dead;
+
+    struct arena arena; /* of all calls */
+    struct list given;
+    struct event_batch *events;    /* of this batch */
+    struct call *calls[CALLS_MAX]; /* in flight, and those answered by this batch */
+    size_t calls_count;
+    uint64_t serial;
+
+    struct known known[TASKS_MAX];
+    size_t known_count;
+    struct queue_rule rules[3];
+
+    bool failed;
+    char complaint[512];
+};
+
+/* The vocabulary. */
+#define QUEUES    3
+#define TYPES     2
+#define DOCUMENTS 3
+#define KEYS      5
+#define WORKERS   3
+extern const struct str sim_queues[QUEUES], sim_types[TYPES], sim_documents[DOCUMENTS],
+    sim_keys[KEYS], sim_workers[WORKERS];
+
+/* sim.c: a whole seed. False: the complaint says what promise was broken. */
+struct sim_options {
+    enum bug bug;
+    size_t steps;
+    bool trace;
+};
+MUST_CHECK bool sim_run(struct sim *sim, uint64_t seed, const struct sim_options *options);
+
+bool sim_fail(struct sim *sim, const char *format, ...) PRINTF_LIKE(2, 3); /* false; first wins */
+void sim_trace(struct sim *sim, const char *format, ...) PRINTF_LIKE(2, 3);
+bool sim_chance(struct sim *sim, unsigned percent);
+size_t sim_pick(struct sim *sim, size_t n);
+int64_t sim_now_ms(const struct sim *sim);
+
+/* world.c: building, crashing, batches. */
+void world_open(struct sim *sim);
+void world_close(struct sim *sim);
+void world_crash(struct sim *sim); /* memory is lost; the disk is not */
+struct call *world_call(struct sim *sim, enum command_kind kind);
+void world_give(struct sim *sim, struct call *call);
+bool world_batch(struct sim *sim);  /* one batch and its checks; true: more to do */
+void world_settle(struct sim *sim); /* until nothing is left to do, then the quiet checks */
+
+/* hook.c: bad days and seeded bugs. */
+void hook_store(struct sim *sim);
+void hook_broker(struct sim *sim);
+void hook_lose(struct sim *sim, struct task_id id); /* the broker does not know it any more */
+
+/* step.c: what clients, workers and fate do. */
+void step_any(struct sim *sim);
+void step_last(struct sim *sim); /* a restart, then everything is worked off */
+
+/* know.c: what is known of the tasks. */
+struct known *know_find(struct sim *sim, struct task_id id); /* NULL: never heard of */
+struct known *know_add(struct sim *sim, struct task_id id);
+void know_name(struct sim *sim, struct task_id id); /* this batch may have changed it */
+void know_look(struct sim *sim);                    /* fills `next` of all that are dirty */
+void know_settle(struct sim *sim);                  /* what was found is what is known */
+void know_look_after_crash(struct sim *sim, bool kept);
+int know_number(const struct sim *sim, const struct known *known);
+struct seen seen_of(const struct task *task);
+bool seen_same(const struct seen *a, const struct seen *b);
+
+/* explain.c: may this command, or time, have done that? */
+bool explained(struct sim *sim, const struct known *known);
+
+/* check.c: the promises, after each batch. quiet.c: and when nothing is left to do. */
+void check_batch(struct sim *sim);
+bool check_removal(struct sim *sim, const struct known *known); /* had it a reason? */
+void check_quiet(struct sim *sim);
+
+/* order.c: who may start next, and whether it did. */
+void order_check(struct sim *sim, const struct call *call); /* an answered claim */
+/* A task that the claim could start now, or NULL. */
+const struct known *order_ready(struct sim *sim, const struct command_claim *claim);
+
+/* rule.c: the limits of queues. */
+void rule_changed(struct sim *sim, const struct call *call);
+void rule_check(struct sim *sim); /* of what this batch started */
+void rule_restart(struct sim *sim);
+bool rule_open(struct sim *sim, int queue); /* could one more start? unsure counts as no */
+
+#endif

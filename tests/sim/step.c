@@ -1,0 +1,419 @@
+/* tests/sim/step.c: what clients, workers and fate do, one thing at a time, as the dice fall.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "sim.h"
+
+#define ROUNDS_MAX 3000 /* of working everything off at the end */
+
+static struct str maybe(struct sim *sim, const struct str *names, size_t count, unsigned percent)
+{
+    return sim_chance(sim, percent) ? names[sim_pick(sim, count)] : STR_NONE;
+}
+
+/* Any task; NULL: there is none. */
+static struct known *any_task(struct sim *sim)
+{
+    return sim->known_count == 0 ? NULL : &sim->known[sim_pick(sim, sim->known_count)];
+}
+
+/* ---- Clients ---- */
+
+static struct order any_order(struct sim *sim)
+{
+    static const int64_t times[] = {0, 0, 0, 500, 20000};
+    int64_t now_ms = sim_now_ms(sim), expires = times[sim_pick(sim, ARRAY_LEN(times))];
+    return (struct order){.task = {.type = sim_types[sim_pick(sim, TYPES)],
+                                   .queue = sim_queues[sim_pick(sim, QUEUES)],
+                                   .document = maybe(sim, sim_documents, DOCUMENTS, 60),
+                                   .key = maybe(sim, sim_keys, KEYS, 20),
+                                   .priority = (enum task_priority)(TASK_LOW + sim_pick(sim, 4)),
+                                   .max_retries = (int32_t)sim_pick(sim, 3),
+                                   .timeout_ms = sim_chance(sim, 50) ? 0 : 3000,
+                                   .backoff = {1000, 60000, 2, sim_chance(sim, 50) ? 0.5 : 0},
+                                   .expires_ms = expires == 0 ? 0 : now_ms + expires,
+                                   .cost = TASK_COST_NONE},
+                          .delay_ms = sim_chance(sim, 25) ? (int64_t)sim_pick(sim, 5000) : -1};
+}
+
+static void do_create(struct sim *sim)
+{
+    size_t n = 1 + sim_pick(sim, 3);
+    if (sim->known_count + sim->calls_count * 3 + n > TASKS_MAX - 8) {
+        return;
+    }
+    struct call *call = world_call(sim, COMMAND_CREATE);
+    call->command.create.orders = arena_array(&sim->arena, struct order, n);
+    call->command.create.count = n;
+    for (size_t i = 0; i < n; i++) {
+        call->command.create.orders[i] = any_order(sim);
+    }
+    sim_trace(sim, "create %zu", n);
+    world_give(sim, call);
+}
+
+static void do_one(struct sim *sim, enum command_kind kind, const char *name)
+{
+    const struct known *known = any_task(sim);
+    if (known != NULL) {
+        struct call *call = world_call(sim, kind);
+        call->command.one.id = known->id;
+        call->command.one.reason = STR("so");
+        call->command.one.patch =
+            (struct task_patch){.has_priority = sim_chance(sim, 60),
+                                .priority = (enum task_priority)(TASK_LOW + sim_pick(sim, 4)),
+                                .has_scheduled = sim_chance(sim, 40),
+                                .scheduled_ms = sim_now_ms(sim) + (int64_t)sim_pick(sim, 3) * 2000,
+                                .has_max_retries = sim_chance(sim, 20),
+                                .max_retries = (int32_t)sim_pick(sim, 4)};
+        sim_trace(sim, "%s #%d", name, know_number(sim, known));
+        world_give(sim, call);
+    }
+}
+
+static void do_cancel(struct sim *sim)
+{
+    do_one(sim, COMMAND_CANCEL, "cancel");
+}
+
+static void do_revive(struct sim *sim)
+{
+    do_one(sim, COMMAND_REVIVE, "revive");
+}
+
+static void do_change(struct sim *sim)
+{
+    do_one(sim, COMMAND_CHANGE, "change");
+}
+
+static void do_remove(struct sim *sim)
+{
+    do_one(sim, COMMAND_REMOVE, "remove");
+}
+
+static void do_bulk(struct sim *sim)
+{
+    struct call *call = world_call(sim, COMMAND_BULK);
+    call->command.bulk.verb = (enum bulk_verb)sim_pick(sim, 3);
+    call->command.bulk.filter.queue = sim_queues[sim_pick(sim, QUEUES)];
+    call->command.bulk.reason = STR("so");
+    sim_trace(sim, "bulk %d", (int)call->command.bulk.verb);
+    world_give(sim, call);
+}
+
+static void do_queue(struct sim *sim)
+{
+    struct call *call = world_call(sim, COMMAND_QUEUE);
+    call->command.queue = (struct command_queue){
+        .name = sim_queues[sim_pick(sim, QUEUES)],
+        .has_paused = sim_chance(sim, 60),
+        .set.paused = sim_chance(sim, 30),
+        .has_max_concurrent = sim_chance(sim, 40),
+        .set.max_concurrent = (int64_t)sim_pick(sim, 3),
+        .has_rate = sim_chance(sim, 30),
+        .set.rate_per_second = sim_chance(sim, 60) ? 0 : (double)(1 + sim_pick(sim, 20)),
+        .has_burst = sim_chance(sim, 20),
+        .set.burst = (int64_t)sim_pick(sim, 4)};
+    sim_trace(sim, "change queue " STR_FMT, STR_ARG(call->command.queue.name));
+    world_give(sim, call);
+}
+
+static void do_ask(struct sim *sim)
+{
+    const struct known *known = any_task(sim);
+    struct call *call = world_call(sim, sim_chance(sim, 50) ? COMMAND_WHY : COMMAND_STATS);
+    if (known != NULL) {
+        call->command.why.id = known->id;
+        world_give(sim, call);
+    }
+}
+
+/* ---- Workers ---- */
+
+static struct call *any_claim(struct sim *sim)
+{
+    struct call *call = world_call(sim, COMMAND_CLAIM);
+    size_t from = sim_pick(sim, QUEUES), many = sim_pick(sim, QUEUES - from + 1);
+    call->command.claim = (struct command_claim){.worker = sim_workers[sim_pick(sim, WORKERS)],
+                                                 .types = sim_types,
+                                                 .types_count = sim_pick(sim, TYPES + 1),
+                                                 .queues = &sim_queues[from],
+                                                 .queues_count = many,
+                                                 .max = 1 + sim_pick(sim, 3),
+                                                 .lease_ms = 1000 + (int64_t)sim_pick(sim, 9000),
+                                                 .serial = ++sim->serial};
+    return call;
+}
+
+static void do_claim(struct sim *sim)
+{
+    struct call *call = any_claim(sim);
+    call->waits = call->command.claim.wait = sim_chance(sim, 30);
+    sim_trace(sim, "claim %zu%s", call->command.claim.max, call->waits ? ", waits" : "");
+    world_give(sim, call);
+}
+
+static void do_stop(struct sim *sim)
+{
+    struct call *call = world_call(sim, COMMAND_CLAIM_STOP);
+    call->command.claim_stop.serial = sim->serial - sim_pick(sim, 4);
+    sim_trace(sim, "stop %llu", (unsigned long long)call->command.claim_stop.serial);
+    world_give(sim, call);
+}
+
+/* The last lease of some task that ever had one, or now and then an older one. */
+static struct known *any_lease(struct sim *sim, struct task_lease *lease)
+{
+    struct known *known = any_task(sim);
+    for (int tries = 0; tries < 5 && known != NULL && known->leases_count == 0; tries++) {
+        known = any_task(sim);
+    }
+    if (known == NULL || known->leases_count == 0) {
+        return NULL;
+    }
+    size_t kept = MIN(known->leases_count, (size_t)LEASES_MAX);
+    size_t back = sim_chance(sim, 25) ? sim_pick(sim, kept) : 0;
+    *lease = known->leases[(known->leases_count - 1 - back) % LEASES_MAX];
+    return known;
+}
+
+static void do_heartbeat(struct sim *sim)
+{
+    struct task_lease lease;
+    const struct known *known = any_lease(sim, &lease);
+    if (known != NULL) {
+        struct call *call = world_call(sim, COMMAND_HEARTBEAT);
+        call->command.heartbeat = (struct command_heartbeat){
+            .id = known->id,
+            .lease = lease,
+            .extend_ms = sim_chance(sim, 50) ? -1 : 1000 + (int64_t)sim_pick(sim, 5000),
+            .progress = sim_chance(sim, 50) ? -1 : (double)sim_pick(sim, 100)};
+        sim_trace(sim, "heartbeat #%d attempt %d", know_number(sim, known), lease.attempt);
+        world_give(sim, call);
+    }
+}
+
+static void do_finish(struct sim *sim)
+{
+    struct task_lease lease;
+    const struct known *known = any_lease(sim, &lease);
+    if (known == NULL) {
+        return;
+    }
+    struct call *call = world_call(sim, COMMAND_FINISH);
+    struct finish *finish = arena_new(&sim->arena, struct finish);
+    *finish = (struct finish){.id = known->id,
+                              .lease = lease,
+                              .outcome = sim_chance(sim, 50)   ? OUTCOME_COMPLETED
+                                         : sim_chance(sim, 60) ? OUTCOME_FAILED
+                                                               : OUTCOME_RELEASED,
+                              .error = {.code = STR("oops"), .message = STR("it broke")},
+                              .retry = sim_chance(sim, 80),
+                              .delay_ms = sim_chance(sim, 50) ? 0 : 1500,
+                              .cost = TASK_COST_NONE};
+    call->said = lease;
+    if (sim->bug == BUG_STALE_FINISH && known->seen.state == TASK_RUNNING) {
+        finish->lease = (struct task_lease){known->seen.attempt, known->seen.token};
+    }
+    call->command.finish = (struct command_finish){finish, 1};
+    sim_trace(sim, "finish #%d attempt %d: %s", know_number(sim, known), lease.attempt,
+              task_outcome_name(finish->outcome));
+    world_give(sim, call);
+}
+
+/* ---- Fate ---- */
+
+static void do_time(struct sim *sim)
+{
+    static const int64_t steps_ms[] = {1, 10, 100, 200, 1000, 3000, 20000};
+    int64_t due = engine_due_in_ms(sim->engine);
+    int64_t ms =
+        due > 0 && sim_chance(sim, 50) ? due : steps_ms[sim_pick(sim, ARRAY_LEN(steps_ms))];
+    ms = MIN(ms, 2 * HOUR_MS);
+    sim_trace(sim, "%lld ms pass", (long long)ms);
+    clock_set(&sim->clock, sim->clock.wall_ms + ms);
+}
+
+static void do_full(struct sim *sim)
+{
+    sim->fault = MEMORY_FULL;
+    sim_trace(sim, "the next commit fails");
+}
+
+static void do_cut_off(struct sim *sim)
+{
+    sim->fault = sim_chance(sim, 50) ? MEMORY_CRASH_BEFORE : MEMORY_CRASH_AFTER;
+    sim_trace(sim, "the next commit is cut off");
+}
+
+static void do_lose_hint(struct sim *sim)
+{
+    const struct known *known = any_task(sim);
+    if (sim_chance(sim, 50)) {
+        sim->lose_offer = true;
+        sim_trace(sim, "the next hint is lost");
+    } else if (known != NULL) {
+        sim_trace(sim, "the hint of #%d is lost", know_number(sim, known));
+        broker_withdraw(sim->broker, known->id);
+        hook_lose(sim, known->id);
+        sim->known[know_number(sim, known)].hint_lost = true;
+    }
+}
+
+static void do_double_hint(struct sim *sim)
+{
+    sim->double_offer = true;
+}
+
+static void offer(struct sim *sim, const struct known *known)
+{
+    const struct seen *seen = &known->seen;
+    broker_offer(
+        sim->broker,
+        &(struct hint){.id = known->id,
+                       .type = sim_types[seen->type],
+                       .queue = sim_queues[seen->queue],
+                       .document = seen->document < 0 ? STR_NONE : sim_documents[seen->document],
+                       .priority = seen->priority,
+                       .queued_ms = seen->queued_ms});
+}
+
+static void do_stale_hint(struct sim *sim)
+{
+    const struct known *known = any_task(sim);
+    if (known == NULL || known->seen.state == TASK_QUEUED) {
+        return;
+    }
+    sim_trace(sim, "a stale hint for #%d", know_number(sim, known));
+    sim->stale_hints = true;
+    sim->stale_documents |= known->seen.document < 0 ? 0 : 1u << known->seen.document;
+    offer(sim, known);
+}
+
+/* Another node would have started a task that runs already, from what it read before. */
+static void do_race(struct sim *sim)
+{
+    struct known *known = any_task(sim);
+    if (known == NULL || known->gone || known->seen.state != TASK_RUNNING) {
+        return;
+    }
+    world_settle(sim);
+    if (sim->failed || known->seen.state != TASK_RUNNING || sim->fault != MEMORY_FINE) {
+        return;
+    }
+    sim_trace(sim, "a race for #%d", know_number(sim, known));
+    sim->stale_hints = true;
+    sim->stale_documents |= known->seen.document < 0 ? 0 : 1u << known->seen.document;
+    offer(sim, known);
+    sim->age = known->id;
+    struct call *call = any_claim(sim);
+    call->command.claim.queues = &sim_queues[known->seen.queue];
+    call->command.claim.queues_count = 1;
+    call->command.claim.types_count = 0;
+    world_give(sim, call);
+    world_settle(sim);
+    sim->age = TASK_ID_NONE;
+}
+
+static const struct {
+    unsigned weight;
+    void (*act)(struct sim *);
+} acts[] = {{20, do_create},   {18, do_claim},      {18, do_finish},    {6, do_heartbeat},
+            {5, do_cancel},    {4, do_revive},      {4, do_change},     {2, do_remove},
+            {1, do_bulk},      {3, do_queue},       {2, do_ask},        {3, do_stop},
+            {18, do_time},     {2, do_full},        {1, do_cut_off},    {1, world_crash},
+            {2, do_lose_hint}, {1, do_double_hint}, {3, do_stale_hint}, {3, do_race}};
+
+void step_any(struct sim *sim)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
+        sum += acts[i].weight;
+    }
+    unsigned at = (unsigned)sim_pick(sim, sum);
+    size_t i = 0;
+    while (at >= acts[i].weight) {
+        at -= acts[i++].weight;
+    }
+    acts[i].act(sim);
+    if (sim_chance(sim, 50)) {
+        world_settle(sim);
+    } else if (sim_chance(sim, 40)) {
+        world_batch(sim);
+    }
+}
+
+/* ---- The end ---- */
+
+static bool all_ended(const struct sim *sim)
+{
+    for (size_t i = 0; i < sim->known_count; i++) {
+        if (!sim->known[i].gone && sim->known[i].seen.state < TASK_COMPLETED) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void open_queues(struct sim *sim)
+{
+    for (int queue = 0; queue < QUEUES; queue++) {
+        struct call *call = world_call(sim, COMMAND_QUEUE);
+        call->command.queue = (struct command_queue){.name = sim_queues[queue],
+                                                     .has_paused = true,
+                                                     .has_max_concurrent = true,
+                                                     .has_rate = true};
+        world_give(sim, call);
+    }
+    world_settle(sim);
+}
+
+static void complete_all(struct sim *sim, const struct command_claim *claim)
+{
+    for (size_t i = 0; i < claim->count; i++) {
+        struct call *call = world_call(sim, COMMAND_FINISH);
+        struct finish *finish = arena_new(&sim->arena, struct finish);
+        call->said = (struct task_lease){claim->tasks[i].attempt, claim->tasks[i].token};
+        *finish = (struct finish){.id = claim->tasks[i].id,
+                                  .lease = call->said,
+                                  .outcome = OUTCOME_COMPLETED,
+                                  .cost = TASK_COST_NONE};
+        call->command.finish = (struct command_finish){finish, 1};
+        world_give(sim, call);
+    }
+    world_settle(sim);
+}
+
+/* A worker that takes everything; when nothing is left, time goes on to the next event. */
+static void work_off(struct sim *sim)
+{
+    struct call *call = world_call(sim, COMMAND_CLAIM);
+    call->command.claim = (struct command_claim){.worker = sim_workers[0],
+                                                 .queues = sim_queues,
+                                                 .queues_count = QUEUES,
+                                                 .max = 10,
+                                                 .lease_ms = 60000};
+    world_give(sim, call);
+    world_settle(sim);
+    if (call->command.claim.count > 0) {
+        complete_all(sim, &call->command.claim);
+        return;
+    }
+    int64_t due = engine_due_in_ms(sim->engine);
+    clock_set(&sim->clock, sim->clock.wall_ms + MAX(due, 1));
+    world_settle(sim);
+}
+
+void step_last(struct sim *sim)
+{
+    world_settle(sim);
+    if (!sim->failed) {
+        world_crash(sim);
+        open_queues(sim);
+    }
+    for (size_t round = 0; !sim->failed && !all_ended(sim); round++) {
+        work_off(sim);
+        if (round == ROUNDS_MAX) {
+            sim_fail(sim, "a task is never done though a worker asks, and after a restart");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+/* tests/sim/world.c: the engine and what it stands on: built, stepped, crashed and built again.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "sim.h"
+
+#define START_MS    INT64_C(1800000000000)
+#define REST_MS     200 /* how long the engine leaves a failed store alone */
+#define WAITING_MAX 6
+#define GRACE_MS    10000
+#define BATCHES_MAX 1000 /* an engine that has work for longer never comes to rest */
+
+static void on_answered(void *arg, struct list *commands)
+{
+    (void)arg;
+    LIST_EACH(commands, it)
+    {
+        struct call *call = HOLDER(HOLDER(it, struct command, link), struct call, command);
+        list_remove(it);
+        call->answered = true;
+        if (call->command.kind == COMMAND_FINISH) {
+            call->command.finish.items[0].lease = call->said;
+        }
+    }
+}
+
+static void on_happened(void *arg, struct event_batch *events)
+{
+    struct sim *sim = arg;
+    event_batch_free(sim->events);
+    sim->events = events;
+}
+
+static void on_failed(void *arg, const struct err *err)
+{
+    struct sim *sim = arg;
+    (void)err;
+    sim->dead = true;
+}
+
+static void must(bool ok, const struct err *err)
+{
+    if (!ok) {
+        fprintf(stderr, "sim: %s\n", err->text);
+        abort();
+    }
+}
+
+static void build(struct sim *sim)
+{
+    struct err err = ERR_INIT;
+    must(memory_disk_open(sim->disk, &sim->store, &err), &err);
+    hook_store(sim);
+    must(broker_open(STR("memory:"), engine_ready, &sim->engine, &sim->broker, &err), &err);
+    hook_broker(sim);
+    struct engine_options options = {.store = sim->store,
+                                     .broker = sim->broker,
+                                     .clock = &sim->clock,
+                                     .rand = &sim->engine_rand,
+                                     .host = {sim, on_answered, on_happened, on_failed},
+                                     .retention_ms = HOUR_MS,
+                                     .waiting_max = WAITING_MAX,
+                                     .grace_ms = GRACE_MS};
+    must(engine_new(&options, &sim->engine, &err), &err);
+}
+
+static void tear_down(struct sim *sim)
+{
+    engine_free(sim->engine);
+    sim->engine = NULL;
+    broker_close(sim->broker);
+    store_close(sim->store);
+    event_batch_free(sim->events);
+    sim->events = NULL;
+    sim->calls_count = 0; /* all were answered: nothing lives past the engine */
+}
+
+void world_open(struct sim *sim)
+{
+    sim->disk = memory_disk_new();
+    clock_init_by_hand(&sim->clock, START_MS);
+    list_init(&sim->given);
+    build(sim);
+}
+
+void world_close(struct sim *sim)
+{
+    tear_down(sim);
+    memory_disk_free(sim->disk);
+    arena_fini(&sim->arena);
+}
+
+/* The machine stops. What clients had not been answered they may believe either way. */
+void world_crash(struct sim *sim)
+{
+    bool kept = sim->cut_off;
+    sim_trace(sim, "crash%s", kept ? " behind a commit" : "");
+    LIST_EACH(&sim->given, it)
+    {
+        list_remove(it);
+    }
+    tear_down(sim);
+    sim->lose_offer = sim->double_offer = sim->dead = sim->commit_failed = false;
+    sim->stale_hints = false;
+    sim->stale_documents = 0;
+    sim->lost_count = 0;
+    sim->age = TASK_ID_NONE;
+    sim->fault = MEMORY_FINE;
+    sim->paused_until_ms = 0;
+    build(sim);
+    rule_restart(sim);
+    know_look_after_crash(sim, kept);
+    sim->cut_off = false;
+}
+
+/* ---- Commands ---- */
+
+struct call *world_call(struct sim *sim, enum command_kind kind)
+{
+    struct call *call = arena_new(&sim->arena, struct call);
+    call->command.kind = kind;
+    call->command.arena = &sim->arena;
+    return call;
+}
+
+void world_give(struct sim *sim, struct call *call)
+{
+    while (sim->calls_count == CALLS_MAX && !sim->failed) {
+        world_settle(sim);
+    }
+    if (!sim->failed) {
+        sim->calls[sim->calls_count++] = call;
+        list_append(&sim->given, &call->command.link);
+    }
+}
+
+static void drop_answered(struct sim *sim)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sim->calls_count; i++) {
+        if (!sim->calls[i]->answered) {
+            sim->calls[kept++] = sim->calls[i];
+        }
+    }
+    sim->calls_count = kept;
+}
+
+static void trace_answers(struct sim *sim)
+{
+    static const char *const names[COMMAND_KINDS] = {
+        "create", "claim",  "stop", "heartbeat", "finish", "cancel", "revive",
+        "change", "remove", "bulk", "queue",     "queues", "why"};
+    for (size_t i = 0; sim->trace && i < sim->calls_count; i++) {
+        const struct call *call = sim->calls[i];
+        if (call->answered) {
+            const char *name = names[call->command.kind];
+            sim_trace(sim, "  answered %s: %s", name == NULL ? "question" : name,
+                      call->command.err.kind == ERR_NONE ? "ok" : call->command.err.text);
+        }
+    }
+}
+
+bool world_batch(struct sim *sim)
+{
+    if (sim->failed) {
+        return false;
+    }
+    sim->commit_failed = sim->cut_off = false;
+    bool more = engine_step(sim->engine, &sim->given);
+    trace_answers(sim);
+    if (sim->dead) {
+        world_crash(sim);
+        return !sim->failed;
+    }
+    if (sim->commit_failed) {
+        sim->paused_until_ms = sim_now_ms(sim) + REST_MS;
+    }
+    check_batch(sim);
+    drop_answered(sim);
+    return more && !sim->failed;
+}
+
+void world_settle(struct sim *sim)
+{
+    size_t batches = 0;
+    while (world_batch(sim)) {
+        if (++batches == BATCHES_MAX) {
+            sim_fail(sim, "the engine never comes to rest");
+        }
+    }
+    if (!sim->failed) {
+        check_quiet(sim);
+    }
+}
