@@ -292,6 +292,7 @@ static void check_documents(struct sim *sim)
 void check_batch(struct sim *sim)
 {
     size_t before = sim->known_count;
+    sim->in_batch = true;
     learn(sim);
     hear(sim);
     note_lost_hints(sim);
@@ -316,4 +317,5 @@ void check_batch(struct sim *sim)
         }
     }
     check_documents(sim);
+    sim->in_batch = false;
 }

@@ -135,13 +135,12 @@ void rule_restart(struct sim *sim)
  * then) may have kept the last place from a better one; the next batch makes good for it. */
 static bool disturbed(const struct sim *sim, int queue)
 {
-    bool moved = false, others = false;
+    bool others = sim->stale_hints;
     for (size_t i = 0; i < sim->known_count; i++) {
         const struct known *known = &sim->known[i];
-        moved = moved || known->dirty;
         others = others || (known->dirty && known->seen.queue == queue && !started(known));
     }
-    return moved && (others || sim->stale_hints);
+    return sim->in_batch && others;
 }
 
 bool rule_open(struct sim *sim, int queue)

@@ -111,6 +111,7 @@ struct sim {
     size_t lost_count;
     struct task_id age;      /* the next load of this task is one change behind */
     enum memory_fault fault; /* of the next commit */
+    bool in_batch;           /* its checks are under way */
     bool commit_failed;      /* in this batch */
     bool cut_off;            /* this batch ended in a crash, but reached the disk */
     bool stale_hints;        /* somewhere in the broker, until a restart */
