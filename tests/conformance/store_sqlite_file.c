@@ -73,7 +73,7 @@ static struct place *old_place(void)
     place_run(place, sql_script_create);
     place_run(place, sql_migrations[0].text);
     place_run(place,
-              "PRAGMA user_version = 1;"
+              "PRAGMA application_id = 0x45727264; PRAGMA user_version = 1;"
               "INSERT INTO name VALUES (1, 't'), (2, 'default');"
               "INSERT INTO counter VALUES (2, 0, 0, 1, 0, 0, 0, 0, 0, 0);"
               "INSERT INTO body (k, lo, type_id, queue_id, created_ms, expires_ms, document,"
@@ -94,6 +94,16 @@ TEST(an_old_schema_is_upgraded_when_the_store_opens)
     bench_reopen(&b);
     CHECK(bench_load(&b, (struct task_id){5, 6}, &task));
     CHECK_EQ(bench_list(&b, &(struct task_filter){.document = STR("d"), .limit = 9}).count, 1);
+    check_healthy(&b);
+}
+
+TEST(a_file_whose_making_was_cut_short_is_finished_and_still_known_later)
+{
+    SCOPED(bench_fini) struct bench b = {.place = place_new()};
+    place_run(b.place, sql_script_create);
+    place_run(b.place, "PRAGMA journal_mode = WAL"); /* writes the first page, without a table */
+    bench_reopen(&b);
+    bench_reopen(&b);
     check_healthy(&b);
 }
 

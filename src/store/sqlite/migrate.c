@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "store/sqlite/sqlite.h"
 
-#define APPLICATION_ID 0x45727264 /* "Errd", as in script_create.sql */
+#define APPLICATION_ID 0x45727264 /* "Errd" */
 
 static bool read_version(struct db *db, int64_t *version, bool *fresh, struct err *err)
 {
@@ -34,7 +34,8 @@ static bool upgrade(struct db *db, int64_t from, struct err *err)
             return err_wrap(err, "migrate to %s", sql_migrations[i].name);
         }
     }
-    buf_printf(&done, "PRAGMA user_version = %d", SQL_MIGRATIONS);
+    buf_printf(&done, "PRAGMA application_id = %d; PRAGMA user_version = %d", APPLICATION_ID,
+               SQL_MIGRATIONS);
     return db_script(db, buf_c_text(&done), err);
 }
 
