@@ -30,10 +30,19 @@ static void add_progress(struct item *item, const struct command_heartbeat *beat
     }
 }
 
+/* Of the attempt's time-out, by the clock that does not jump (G9). */
+static int64_t time_left(const struct batch *batch, struct task_id id)
+{
+    const struct due_entry *entry = due_find(&batch->engine->due, id);
+    bool limited = entry != NULL && entry->timeout_at_ms != NEVER_MS;
+    return limited ? MAX(entry->timeout_at_ms - batch->now.mono_ms, 0) : NEVER_MS;
+}
+
 static bool heartbeat(struct batch *batch, struct item *item, struct command *command)
 {
     struct command_heartbeat *beat = &command->heartbeat;
-    if (!task_renew(&item->now, beat->lease, beat->extend_ms, batch->now.wall_ms, &command->err)) {
+    if (!task_renew(&item->now, beat->lease, beat->extend_ms, time_left(batch, item->id),
+                    batch->now.wall_ms, &command->err)) {
         return false;
     }
     worker_seen(&batch->engine->workers, item->now.worker, batch->now);

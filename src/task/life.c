@@ -95,13 +95,6 @@ bool task_due(struct task *task, int64_t now_ms, struct err *err)
     return true;
 }
 
-/* An attempt's lease never outlasts its time-out. */
-static int64_t lease_end(const struct task *task, int64_t lease_ms, int64_t now_ms)
-{
-    int64_t end = now_ms + lease_ms;
-    return task->timeout_ms > 0 ? MIN(end, task->started_ms + task->timeout_ms) : end;
-}
-
 bool task_start(struct task *task, const struct task_claim *claim, int64_t now_ms, struct err *err)
 {
     if (!move(task, EV_CLAIM, now_ms, err)) {
@@ -112,7 +105,8 @@ bool task_start(struct task *task, const struct task_claim *claim, int64_t now_m
     task->worker = claim->worker;
     task->token = claim->token;
     task->lease_ms = claim->lease_ms;
-    task->lease_until_ms = lease_end(task, claim->lease_ms, now_ms);
+    task->lease_until_ms =
+        now_ms + (task->timeout_ms > 0 ? MIN(claim->lease_ms, task->timeout_ms) : claim->lease_ms);
     task->outcome = OUTCOME_NONE;
     task->attempt_ended_ms = 0;
     task->progress = -1;
@@ -131,13 +125,13 @@ bool task_holds(const struct task *task, struct task_lease lease, struct err *er
                    task_state_name(task->state));
 }
 
-bool task_renew(struct task *task, struct task_lease lease, int64_t extend_ms, int64_t now_ms,
-                struct err *err)
+bool task_renew(struct task *task, struct task_lease lease, int64_t extend_ms, int64_t left_ms,
+                int64_t now_ms, struct err *err)
 {
     if (!task_holds(task, lease, err)) {
         return false;
     }
-    task->lease_until_ms = lease_end(task, extend_ms < 0 ? task->lease_ms : extend_ms, now_ms);
+    task->lease_until_ms = now_ms + MIN(extend_ms < 0 ? task->lease_ms : extend_ms, left_ms);
     task->updated_ms = now_ms;
     return true;
 }

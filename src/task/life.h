@@ -47,9 +47,10 @@ MUST_CHECK bool task_start(struct task *task, const struct task_claim *claim, in
 /* Is this the lease that may speak for the task now? Else ERR_LEASE_LOST. */
 MUST_CHECK bool task_holds(const struct task *task, struct task_lease lease, struct err *err);
 
-/* The lease now ends `extend_ms` from now, but never past the attempt's time-out. */
+/* The lease now ends `extend_ms` from now (negative: as the claim asked), but never past the
+ * attempt's time-out, of which `left_ms` are left: the caller has a clock that does not jump. */
 MUST_CHECK bool task_renew(struct task *task, struct task_lease lease, int64_t extend_ms,
-                           int64_t now_ms, struct err *err);
+                           int64_t left_ms, int64_t now_ms, struct err *err);
 
 /* The three ways a worker ends its attempt, after task_holds(). A cancel that was requested turns
  * fail and release into CANCELLED; complete wins over it. */

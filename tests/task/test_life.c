@@ -103,8 +103,12 @@ TEST(a_lease_never_outlasts_the_time_out)
     task.timeout_ms = 5000;
     CHECK_OK(task_start(&task, &(struct task_claim){STR("w"), 60000, 77}, 2000, &err));
     CHECK_EQ(task.lease_until_ms, 7000);
-    CHECK_OK(task_renew(&task, current, 60000, 3000, &err));
+    CHECK_OK(task_renew(&task, current, 60000, 4000, 3000, &err));
     CHECK_EQ(task.lease_until_ms, 7000);
+    CHECK_OK(task_renew(&task, current, 1500, 4000, 3000, &err));
+    CHECK_EQ(task.lease_until_ms, 4500);
+    CHECK_OK(task_renew(&task, current, -1, 3900, 9000000, &err)); /* the wall clock jumped */
+    CHECK_EQ(task.lease_until_ms, 9003900);
 }
 
 TEST(a_requested_cancel_yields_to_complete_but_not_to_fail_or_release)
