@@ -94,13 +94,14 @@ static bool set_key(struct json *json, void *into, struct err *err)
     return json_take_null(json) || field_str(json, &task_of(into)->key, err);
 }
 
-static bool take_payload(struct json *json, struct order_in *in, struct str bytes, struct err *err)
+static bool take_payload(struct json *json, struct order_in *in, const char *field,
+                         struct str bytes, struct err *err)
 {
     if (in->has_payload) {
         return json_refuse(json, err, "must not be given beside the other form of the payload");
     }
     if (bytes.len > in->payload_max) {
-        return fault_too_large(err, "payload", bytes.len, in->payload_max);
+        return fault_too_large(err, field, bytes.len, in->payload_max);
     }
     in->has_payload = true;
     in->order->task.payload = bytes;
@@ -110,7 +111,7 @@ static bool take_payload(struct json *json, struct order_in *in, struct str byte
 static bool set_payload(struct json *json, void *into, struct err *err)
 {
     struct str raw;
-    return json_raw(json, &raw, err) && take_payload(json, into, raw, err);
+    return json_raw(json, &raw, err) && take_payload(json, into, "payload", raw, err);
 }
 
 static bool set_payload_base64(struct json *json, void *into, struct err *err)
@@ -123,7 +124,7 @@ static bool set_payload_base64(struct json *json, void *into, struct err *err)
         return json_refuse(json, err, "must be base64 with padding");
     }
     task_of(into)->payload_raw = true;
-    return take_payload(json, into, bytes, err);
+    return take_payload(json, into, "payloadBase64", bytes, err);
 }
 
 static bool set_priority(struct json *json, void *into, struct err *err)
