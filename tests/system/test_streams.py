@@ -1,0 +1,158 @@
+# tests/system/test_streams.py: event streams: what happened, in order, without gaps.
+#
+# SPDX-License-Identifier: MIT
+from errand import START, check, has, main, same, test
+
+
+def states(events):
+    return [(data["taskId"], data["state"]) for event, _, data in events if event == "state"]
+
+
+@test(clock=START)
+def every_change_of_state_is_told_in_order(s):
+    stream = s.stream("/api/events")
+    same(stream.status, 200)
+    check(stream.headers["content-type"].startswith("text/event-stream"), stream.headers)
+    same(stream.headers["cache-control"], "no-store")
+    check("content-length" not in stream.headers)
+    task = s.create("t", documentId="d")
+    s.fail(s.claim_one())
+    s.advance(5000)
+    s.complete(s.claim_one())
+    events = stream.until(lambda event, data: event == "state" and data["state"] == "COMPLETED")
+    same(states(events), [(task["id"], name) for name in (
+        "QUEUED", "RUNNING", "RETRYING", "QUEUED", "RUNNING", "COMPLETED")])
+    for event, ident, data in events:
+        check(ident, "an event without id")
+        has(data, taskId=task["id"], taskType="t", documentId="d")
+    numbers = [int(ident) for _, ident, _ in events]
+    same(numbers, sorted(set(numbers)), "ids grow")
+    same(stream.retry, "3000")
+
+
+@test()
+def a_task_has_a_stream_of_its_own(s):
+    task, other = s.create("t"), s.create("other")
+    stream = s.stream(f"/api/tasks/{task['id']}/stream")
+    same(stream.status, 200)
+    first, second = s.claim(max=2)
+    same(first["id"], task["id"])
+    s.heartbeat(second, log="not mine", progress={"percent": 1})
+    s.heartbeat(first, log="mine", progress={"percent": 50, "message": "half"})
+    s.complete(second)
+    s.complete(first)
+    events = stream.until(lambda event, data: event == "state" and data["state"] == "COMPLETED")
+    same({data["taskId"] for _, _, data in events}, {task["id"]})
+    kinds = [event for event, _, _ in events]
+    check("log" in kinds and "progress" in kinds, kinds)
+    check(any("mine" in str(data) for event, _, data in events if event == "log"), events)
+    check(any("half" in str(data) for event, _, data in events if event == "progress"), events)
+    check(other["id"] not in str(events), "another task's events")
+
+
+@test()
+def filters_choose_events(s):
+    by_type = s.stream("/api/events?taskType=a")
+    by_document = s.stream("/api/events?documentId=d%2F1")
+    by_kind = s.stream("/api/events?types=log,queue")
+    a = s.create("a")
+    b = s.create("b", documentId="d/1")
+    first, second = s.claim(max=2)
+    s.heartbeat(second, log="hello")
+    s.post("/api/queues/default/pause")
+    s.complete(first)
+    s.complete(second)
+
+    def ended(event, data):
+        return event == "state" and data["state"] == "COMPLETED"
+    same({d["taskId"] for _, _, d in by_type.until(ended)}, {a["id"]})
+    same({d["taskId"] for _, _, d in by_document.until(ended)}, {b["id"]})
+    kinds = [event for event, _, _ in by_kind.until(lambda event, data: event == "queue")]
+    same(kinds, ["log", "queue"])
+    s.call("GET", "/api/events?types=nope", expect=400)
+    s.call("GET", "/api/events?color=red", expect=400)
+
+
+@test()
+def a_reader_resumes_where_it_was(s):
+    stream = s.stream("/api/events")
+    first = s.create()
+    _, ident, data = stream.next()
+    same(data["taskId"], first["id"])
+    stream.close()
+    missed = [s.create()["id"] for _ in range(30)]
+    again = s.stream("/api/events", {"Last-Event-ID": ident})
+    same([again.next()[2]["taskId"] for _ in missed], missed)
+    live = s.create()
+    same(again.next()[2]["taskId"], live["id"])
+
+
+@test()
+def an_unknown_place_gets_a_reset_then_live(s):
+    s.create()
+    for unknown in ("99999999999999999999", "nonsense", "1"):
+        stream = s.stream("/api/events", {"Last-Event-ID": unknown})
+        same(stream.next()[0], "reset", unknown)
+        task = s.create()
+        event, _, data = stream.next()
+        same((event, data["taskId"]), ("state", task["id"]))
+
+
+@test()
+def a_place_from_before_a_restart_gets_a_reset(s):
+    stream = s.stream("/api/events")
+    s.create()
+    ident = stream.next()[1]
+    s.restart()
+    again = s.stream("/api/events", {"Last-Event-ID": ident})
+    same(again.next()[0], "reset")
+    task = s.create()
+    event, later_ident, data = again.next()
+    same((event, data["taskId"]), ("state", task["id"]))
+    check(int(later_ident) > int(ident), "ids grow from one run to the next")
+
+
+@test()
+def progress_is_coalesced_and_states_are_not(s):
+    stream = s.stream("/api/events")
+    s.create()
+    task = s.claim_one()
+    for percent in range(1, 101):
+        s.heartbeat(task, progress={"percent": percent})
+    events = stream.until(lambda event, data: event == "progress" and "100" in str(data))
+    count = sum(event == "progress" for event, _, _ in events)
+    check(count < 60, f"{count} progress events for 100 heartbeats")
+    tasks = s.post("/api/tasks", [{"taskType": "many"}] * 500, 201)
+    for claimed in (s.claim(taskTypes=["many"], max=250), s.claim(taskTypes=["many"], max=250)):
+        s.post("/api/finish", [{"id": t["id"], "lease": t["lease"], "outcome": "complete"}
+                               for t in claimed])
+    seen = states(stream.until(lambda event, data: data.get("taskId") == tasks[-1]["id"]
+                               and data["state"] == "COMPLETED"))
+    for state in ("QUEUED", "RUNNING", "COMPLETED"):
+        found = [ident for ident, name in seen if name == state]
+        same(found, [t["id"] for t in tasks], state)
+
+
+@test()
+def queue_events_tell_pause_and_resume(s):
+    stream = s.stream("/api/events?types=queue")
+    s.post("/api/queues/q/pause")
+    check("q" in str(stream.next()[2]))
+    s.post("/api/queues/q/resume")
+    check("q" in str(stream.next()[2]))
+
+
+@test()
+def a_reader_that_does_not_read_harms_nobody(s):
+    slow = s.stream("/api/events")
+    body = [{"taskType": "x" * 200}] * 1000
+    for _ in range(12):
+        same(s.raw("POST", "/api/tasks", body).status, 201)
+    same(len(s.list(limit=500)), 500)
+    fresh = s.stream("/api/events")
+    task = s.create()
+    same(fresh.next()[2]["taskId"], task["id"])
+    slow.close()
+
+
+main()
