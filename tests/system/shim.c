@@ -1,0 +1,256 @@
+/* tests/system/shim.c: a disk and a clock that misbehave on request.
+ *
+ * Preloaded into the server. A control file, named by ERRAND_SHIM and mapped into both processes,
+ * says what goes wrong; test_faults.py writes it. Counts the writes and syncs of regular files in
+ * the data folder (ERRAND_SHIM_DATA) and, at the n-th, fails or kills the process as a power cut
+ * would; "disk full" fails every write that would make a file longer. The wall clock, never the
+ * monotonic one, is shifted by `wall_offset_ms`.
+ *
+ * Thread: any.
+ *
+ * SPDX-License-Identifier: MIT */
+#undef _FILE_OFFSET_BITS /* both names of pwrite are wanted; their offsets are the same here */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum kill_how { KILL_BEFORE = 1, KILL_HALF, KILL_AFTER };
+enum call { CALL_WRITE = 1, CALL_SYNC = 2 };
+
+/* The control file: eight numbers, shared with the test. */
+struct control {
+    _Atomic int64_t wall_offset_ms;
+    _Atomic int64_t disk_full;
+    _Atomic int64_t fail_at, fail_errno; /* from the fail_at-th matching call on; 0: never */
+    _Atomic int64_t fail_calls;          /* bits of enum call */
+    _Atomic int64_t kill_at, kill_how;
+    _Atomic int64_t calls; /* out: writes and syncs so far */
+};
+
+/* An interposer has no caller that could hand it its state. */
+static struct shim {
+    struct control *control;
+    char folder[PATH_MAX];
+    ssize_t (*write)(int, const void *, size_t);
+    ssize_t (*pwrite)(int, const void *, size_t, off_t);
+    int (*fsync)(int), (*fdatasync)(int);
+    int (*clock_gettime)(clockid_t, struct timespec *);
+} shim;
+
+static void map_control(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+        abort();
+    }
+    void *at = mmap(NULL, sizeof(struct control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (at == MAP_FAILED) {
+        abort();
+    }
+    shim.control = at;
+}
+
+/* Casting through void ** is how POSIX says dlsym's answer becomes a function. */
+static void find(const char *name, void *into)
+{
+    *(void **)into = dlsym(RTLD_NEXT, name);
+}
+
+/* A sanitizer's own start may ask for the time before our constructor ran. */
+__attribute__((constructor)) static void begin(void)
+{
+    if (shim.write != NULL) {
+        return;
+    }
+    const char *path = getenv("ERRAND_SHIM"), *folder = getenv("ERRAND_SHIM_DATA");
+    find("pwrite", &shim.pwrite);
+    find("fsync", &shim.fsync);
+    find("fdatasync", &shim.fdatasync);
+    find("clock_gettime", &shim.clock_gettime);
+    find("write", &shim.write);
+    if (folder != NULL) {
+        snprintf(shim.folder, sizeof shim.folder, "%s/", folder);
+    }
+    if (path != NULL) {
+        map_control(path);
+    }
+}
+
+/* ---- The disk ---- */
+
+static bool is_ours(int fd, struct stat *found)
+{
+    char link[64], path[PATH_MAX];
+    if (shim.control == NULL || fstat(fd, found) != 0 || !S_ISREG(found->st_mode)) {
+        return false;
+    }
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, path, sizeof path - 1);
+    return len > 0 && strncmp(path, shim.folder, strlen(shim.folder)) == 0;
+}
+
+static void die(void)
+{
+    kill(getpid(), SIGKILL);
+    for (;;) {
+        pause();
+    }
+}
+
+/* True when the n-th call is to fail: errno is set then. */
+static bool fails(int64_t n, enum call call)
+{
+    int64_t at = shim.control->fail_at;
+    if (at == 0 || n < at || (shim.control->fail_calls & call) == 0) {
+        return false;
+    }
+    errno = (int)shim.control->fail_errno;
+    return true;
+}
+
+static bool is_full(const struct stat *found, off_t end)
+{
+    if (!shim.control->disk_full || end <= found->st_size) {
+        return false;
+    }
+    errno = ENOSPC;
+    return true;
+}
+
+static bool killed_now(int64_t n, enum kill_how how)
+{
+    return shim.control->kill_at == n && shim.control->kill_how == (int64_t)how;
+}
+
+static ssize_t write_at(int fd, const void *data, size_t size, off_t offset, bool has_offset)
+{
+    return has_offset ? shim.pwrite(fd, data, size, offset) : shim.write(fd, data, size);
+}
+
+static ssize_t guarded_write(int fd, const void *data, size_t size, off_t offset, bool has_offset)
+{
+    struct stat found;
+    begin();
+    if (!is_ours(fd, &found)) {
+        return write_at(fd, data, size, offset, has_offset);
+    }
+    int64_t n = atomic_fetch_add(&shim.control->calls, 1) + 1;
+    off_t from = has_offset ? offset : lseek(fd, 0, SEEK_CUR);
+    if (killed_now(n, KILL_BEFORE)) {
+        die();
+    }
+    if (fails(n, CALL_WRITE) || is_full(&found, from + (off_t)size)) {
+        return -1;
+    }
+    if (killed_now(n, KILL_HALF)) {
+        (void)!write_at(fd, data, size / 2, offset, has_offset);
+        die();
+    }
+    ssize_t wrote = write_at(fd, data, size, offset, has_offset);
+    if (killed_now(n, KILL_AFTER)) {
+        die();
+    }
+    return wrote;
+}
+
+static int guarded_sync(int fd, int (*sync)(int))
+{
+    struct stat found;
+    if (!is_ours(fd, &found)) {
+        return sync(fd);
+    }
+    int64_t n = atomic_fetch_add(&shim.control->calls, 1) + 1;
+    if (killed_now(n, KILL_BEFORE) || killed_now(n, KILL_HALF)) {
+        die();
+    }
+    if (fails(n, CALL_SYNC)) {
+        return -1;
+    }
+    int status = sync(fd);
+    if (killed_now(n, KILL_AFTER)) {
+        die();
+    }
+    return status;
+}
+
+ssize_t write(int fd, const void *data, size_t size)
+{
+    return guarded_write(fd, data, size, 0, false);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+    return guarded_write(fd, data, size, offset, true);
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset)
+{
+    return guarded_write(fd, data, size, offset, true);
+}
+
+int fsync(int fd)
+{
+    return guarded_sync(fd, shim.fsync);
+}
+
+int fdatasync(int fd)
+{
+    return guarded_sync(fd, shim.fdatasync);
+}
+
+/* ---- The wall clock ---- */
+
+static int64_t offset_ms(void)
+{
+    return shim.control == NULL ? 0 : shim.control->wall_offset_ms;
+}
+
+int clock_gettime(clockid_t which, struct timespec *out)
+{
+    begin();
+    int status = shim.clock_gettime(which, out);
+    if (status == 0 && (which == CLOCK_REALTIME || which == CLOCK_REALTIME_COARSE)) {
+        int64_t ms = offset_ms();
+        out->tv_sec += ms / 1000;
+        out->tv_nsec += ms % 1000 * 1000000;
+        if (out->tv_nsec >= 1000000000 || out->tv_nsec < 0) {
+            int step = out->tv_nsec < 0 ? -1 : 1;
+            out->tv_sec += step;
+            out->tv_nsec -= step * 1000000000L;
+        }
+    }
+    return status;
+}
+
+int gettimeofday(struct timeval *restrict out, void *restrict zone)
+{
+    struct timespec now;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *out = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+    return 0;
+}
+
+time_t time(time_t *out)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (out != NULL) {
+        *out = now.tv_sec;
+    }
+    return now.tv_sec;
+}
