@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "schedule/recur_data.h"
+#include "schedule/recur_span.h"
 #include "wire/time.h"
 
 #define ALL_HOURS (BIT(24) - 1)
@@ -123,6 +123,12 @@ static bool any_possible(const struct recur *r)
     return false;
 }
 
+/* Does BYSETPOS choose anything even from the fullest set? */
+static bool any_place(const struct rrule *rule, int64_t most)
+{
+    return places_next(rule, most, 0) != NEVER;
+}
+
 static void make_elapsed(struct recur *r)
 {
     static const int64_t units[] = {1, 60, 3600};
@@ -133,7 +139,9 @@ static void make_elapsed(struct recur *r)
     /* Blocks fall on the same times of the day again after this many days. */
     int64_t days = rule->interval / gcd(rule->interval, WALL_DAY_S / r->unit_s);
     r->horizon_days = MIN(CYCLE_DAYS * (days / gcd(days, CYCLE_DAYS)), DAY_END - DAY_FIRST) + 1;
-    r->never = r->never || !any_possible(r);
+    r->steady = rule->has == 0;
+    elapsed_prepare(r, days);
+    r->never = r->never || !any_place(rule, r->inner.count) || !any_possible(r);
 }
 
 /* Numbers of periods in a cycle of the calendar, by frequency. */
@@ -144,11 +152,20 @@ static void make_calendar(struct recur *r)
                                        [RRULE_MONTHLY] = 4800,
                                        [RRULE_YEARLY] = 400};
     const struct rrule *rule = &r->rule;
+    int64_t start_day = wall_div(r->start_wall_s, WALL_DAY_S);
+    int64_t most_days[] = {[RRULE_DAILY] = 1,
+                           [RRULE_WEEKLY] = __builtin_popcount(rule->weekdays),
+                           [RRULE_MONTHLY] = 31,
+                           [RRULE_YEARLY] = 366};
     int64_t cycles = rule->interval / gcd(rule->interval, in_cycle[rule->freq]);
     r->period = rule->freq;
     r->plain = rule->interval == 1 && !(rule->has & RRULE_BYSETPOS);
     r->horizon_days = MIN(CYCLE_DAYS * cycles, DAY_END - DAY_FIRST) + 400;
-    r->anchor = calendar_period(r, wall_div(r->start_wall_s, WALL_DAY_S));
+    r->anchor = calendar_period(r, start_day);
+    /* What can be seen at once need not be searched for 400 years. */
+    r->never = r->never || !any_place(rule, most_days[rule->freq] * r->times.count) ||
+               (rule->freq == RRULE_DAILY && rule->interval % 7 == 0 && rule->has & RRULE_BYDAY &&
+                !(rule->weekdays >> wall_weekday(start_day) & 1));
 }
 
 static bool make_rule(struct recur *r, struct err *err)

@@ -6,7 +6,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "schedule/recur.h"
-#include "schedule/recur_data.h"
+#include "schedule/recur_span.h"
 #include "wire/time.h"
 
 /* The index of the first that is later; `count` when none is. */

@@ -7,7 +7,6 @@
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
-#include "schedule/recur_data.h"
 #include "schedule/recur_span.h"
 
 #define WALK_MAX 64 /* so few are walked, not counted */
@@ -48,11 +47,22 @@ static int64_t count_in(const struct recur *r, const struct zone_span *span, int
     return count + count_walls(r, span, from_s, end_s, effort);
 }
 
+static int64_t steady_count(const struct recur *r, int64_t from_s, int64_t end_s)
+{
+    int64_t step_s = r->unit_s * r->rule.interval;
+    return from_s < end_s ? wall_div(end_s - 1 - r->start_s, step_s) -
+                                wall_div(from_s - 1 - r->start_s, step_s)
+                          : 0;
+}
+
 int64_t rule_count(const struct recur *r, int64_t from_s, int64_t end_s, struct effort *effort)
 {
     int64_t count = 0;
     from_s = MAX(from_s, r->start_s);
     end_s = MIN(end_s, r->end_s + 1);
+    if (r->steady) {
+        return steady_count(r, from_s, end_s);
+    }
     while (from_s < end_s && !r->never && r->has_rule) {
         struct zone_span span;
         zone_span_at(r->zone, from_s, &span);

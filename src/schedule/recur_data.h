@@ -42,6 +42,7 @@ struct recur {
     bool has_rule;
     bool never;   /* known to have no occurrence */
     bool elapsed; /* HOURLY or shorter */
+    bool steady;  /* elapsed, and nothing but FREQ and INTERVAL: one step like another */
     bool plain;   /* no BYSETPOS and INTERVAL=1: periods do not matter */
     int64_t start_wall_s, start_s;
     int64_t end_s;        /* the last instant that UNTIL or COUNT allows */
@@ -55,6 +56,9 @@ struct recur {
     int64_t unit_s; /* elapsed rule: length of a block */
     bool expanded;  /* elapsed rule: blocks hold what BY parts say, not just one instant */
     struct times outer, inner;
+    int64_t repeat_days; /* blocks fall on the same times of the day again after so many */
+    int64_t inverse;     /* of the blocks in a day, for recur_sparse.c */
+    bool sparse;         /* single times of the day are met once in a blue moon */
 
     int64_t *excluded, *extra; /* instants, rising, each once */
     size_t excluded_count, extra_count;
@@ -96,16 +100,10 @@ int64_t elapsed_next(const struct recur *r, int32_t offset_s, int64_t wall_s, in
 int64_t elapsed_count(const struct recur *r, int32_t offset_s, int64_t from, int64_t end,
                       struct effort *effort);
 
+void elapsed_prepare(struct recur *r, int64_t repeat_days);
+
 /* Could the blocks ever begin at one of the times wanted, under this offset? */
 bool elapsed_possible(const struct recur *r, int32_t offset_s);
-
-/* ---- recur_next.c and recur_count.c: instants of the rule alone ---- */
-
-int64_t rule_next(const struct recur *r, int64_t after_s); /* or NEVER; knows r->end_s */
-int64_t rule_count(const struct recur *r, int64_t from_s, int64_t end_s, struct effort *effort);
-
-/* Where COUNT ends; false when that took too long to find. */
-bool rule_count_out(const struct recur *r, uint32_t count, int64_t *out_s);
 
 static inline int64_t gcd(int64_t a, int64_t b)
 {

@@ -6,7 +6,6 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "schedule/recur_data.h"
-#include "wire/time.h"
 
 /* A kind of year. */
 struct shape {
@@ -23,8 +22,10 @@ static unsigned month_start(const struct shape *shape, unsigned month) /* 13: th
 
 static void add_range(struct days *days, int from, int end, const struct shape *shape)
 {
-    for (int day = MAX(from, 0); day < MIN(end, (int)shape->len); day++) {
-        bits_add(days->bits, (unsigned)day);
+    end = MIN(end, (int)shape->len);
+    for (int at = MAX(from, 0); at < end; at = (at | 63) + 1) {
+        int width = MIN(64 - at % 64, end - at);
+        days->bits[at / 64] |= (width == 64 ? ~(uint64_t)0 : BIT(width) - 1) << at % 64;
     }
 }
 
@@ -207,12 +208,22 @@ static void year_set(const struct recur *r, int64_t year, int64_t first, struct 
     *out = (struct year){first, 365u + leap, r->days[shape].bits};
 }
 
+static int64_t year_start(int64_t year) /* the day it begins, for years from 1 on */
+{
+    int64_t past = year - 1;
+    return past * 365 + past / 4 - past / 100 + past / 400 + DAY_FIRST;
+}
+
+/* The mean length of a year tells the year but for one. */
 static int64_t year_find(const struct recur *r, int64_t day, struct year *out)
 {
-    int64_t year;
-    unsigned month, of_month;
-    time_date_of(day, &year, &month, &of_month);
-    year_set(r, year, time_days_of(year, 1, 1), out);
+    int64_t year = (day - DAY_FIRST) * 400 / CYCLE_DAYS + 1, first = year_start(year);
+    if (day < first) {
+        first = year_start(--year);
+    } else if (day >= year_start(year + 1)) {
+        first = year_start(++year);
+    }
+    year_set(r, year, first, out);
     return year;
 }
 
@@ -253,14 +264,26 @@ int64_t days_count(const struct recur *r, int64_t from, int64_t end)
 
 int64_t days_nth(const struct recur *r, int64_t from, int64_t n)
 {
-    int64_t day = days_next(r, from, DAY_END);
-    while (n-- > 0) {
-        day = days_next(r, day + 1, DAY_END);
+    struct year y;
+    int64_t year = year_find(r, from, &y);
+    for (;;) {
+        unsigned at = (unsigned)(from - y.first);
+        unsigned here = bits_count(y.bits, at, y.len);
+        if (n < here) {
+            for (at = bits_next(y.bits, at, y.len); n > 0; n--) {
+                at = bits_next(y.bits, at + 1, y.len);
+            }
+            return y.first + at;
+        }
+        n -= here;
+        from = y.first + y.len;
+        year_set(r, ++year, from, &y);
     }
-    return day;
 }
 
 bool days_has(const struct recur *r, int64_t day)
 {
-    return days_next(r, day, day + 1) == day;
+    struct year y;
+    year_find(r, day, &y);
+    return bits_has(y.bits, (unsigned)(day - y.first));
 }

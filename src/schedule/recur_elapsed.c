@@ -11,16 +11,9 @@
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
-#include "schedule/recur_data.h"
+#include "schedule/recur_grid.h"
 
-/* The rule as it looks on the wall under one offset. */
-struct grid {
-    const struct recur *r;
-    int64_t anchor;     /* number of the start's block */
-    struct times inner; /* what a block holds */
-};
-
-static void grid_make(const struct recur *r, int32_t offset_s, struct grid *out)
+void grid_make(const struct recur *r, int32_t offset_s, struct grid *out)
 {
     int64_t start = r->start_s + offset_s, into = wall_mod(start, r->unit_s);
     out->r = r;
@@ -72,6 +65,9 @@ static int64_t next_block(const struct grid *g, int64_t wall_s, int64_t end)
 {
     int64_t last_day = wall_div(end - 1, WALL_DAY_S);
     int64_t at = wall_s - wall_mod(wall_s, g->r->unit_s);
+    if (g->r->sparse) {
+        return sparse_next(g, at, end);
+    }
     while (at < end) {
         int64_t today = wall_div(at, WALL_DAY_S);
         int64_t day = days_next(g->r, today, last_day + 1);
@@ -173,30 +169,4 @@ int64_t elapsed_count(const struct recur *r, int32_t offset_s, int64_t from, int
     int64_t each = places_count(&r->rule, g.inner.count, g.inner.count);
     return count_blocks(&g, first, last, effort) * each + part_of_block(&g, end) -
            part_of_block(&g, from);
-}
-
-/* Blocks that count begin, over the days, at every time of the day that leaves the same rest when
- * divided by what INTERVAL and the day have in common. Is one of those wanted? Times are built from
- * seconds up, and dropped as soon as their rest is wrong. */
-bool elapsed_possible(const struct recur *r, int32_t offset_s)
-{
-    struct grid g;
-    grid_make(r, offset_s, &g);
-    int64_t common = gcd((int64_t)r->rule.interval * r->unit_s, WALL_DAY_S);
-    int64_t rest = wall_mod(g.anchor * r->unit_s, common);
-    int64_t of_minute = gcd(common, 60), of_hour = gcd(common, 3600);
-    for (uint64_t s = r->outer.seconds; s != 0; s &= s - 1) {
-        int64_t second = bits_first(s);
-        for (uint64_t m = r->outer.minutes; m != 0 && (second - rest) % of_minute == 0;
-             m &= m - 1) {
-            int64_t minute = bits_first(m) * 60 + second;
-            for (uint64_t h = r->outer.hours; h != 0 && (minute - rest) % of_hour == 0;
-                 h &= h - 1) {
-                if ((bits_first(h) * 3600 + minute - rest) % common == 0) {
-                    return true;
-                }
-            }
-        }
-    }
-    return false;
 }

@@ -8,10 +8,8 @@
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
-#include "schedule/recur_data.h"
 #include "schedule/recur_span.h"
 
-/* The part of a stretch's wall times that a calendar rule may use. */
 void span_walls(const struct recur *r, const struct zone_span *span, int64_t *from, int64_t *end)
 {
     *from = span->from_s + span->offset_s;
@@ -24,7 +22,6 @@ void span_walls(const struct recur *r, const struct zone_span *span, int64_t *fr
     }
 }
 
-/* Where the instants end that a gap before this stretch may have shifted into it. */
 int64_t span_shifted_end(const struct recur *r, const struct zone_span *span)
 {
     return r->elapsed || r->gap == RECUR_SKIP ? span->from_s
@@ -73,13 +70,27 @@ static int64_t elapsed_in(const struct recur *r, const struct zone_span *span, i
     return NEVER;
 }
 
+/* Every 15 minutes is every 15 minutes, whatever the clocks show. */
+static int64_t steady_next(const struct recur *r, int64_t at_s)
+{
+    int64_t step_s = r->unit_s * r->rule.interval;
+    int64_t found_s = at_s + wall_mod(r->start_s - at_s, step_s);
+    return found_s <= r->end_s ? found_s : NEVER;
+}
+
 int64_t rule_next(const struct recur *r, int64_t after_s)
 {
     int64_t at_s = MAX(after_s + 1, r->start_s), resume_s = 0;
     if (r->never || !r->has_rule) {
         return NEVER;
     }
-    while (resume_s != NEVER && at_s <= r->end_s) {
+    if (r->steady) {
+        return steady_next(r, at_s);
+    }
+    /* Once the zone repeats itself too, what did not happen in a cycle never will. */
+    int64_t end_s = MAX(at_s, zone_regular_from(r->zone)) + r->horizon_days * WALL_DAY_S;
+    end_s = MIN(end_s, r->end_s);
+    while (resume_s != NEVER && at_s <= end_s) {
         struct zone_span span;
         zone_span_at(r->zone, at_s, &span);
         int64_t found_s = r->elapsed ? elapsed_in(r, &span, at_s, &resume_s)

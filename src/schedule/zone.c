@@ -62,6 +62,12 @@ int32_t zone_offset_max(const struct zone *zone)
     return zone->offset_max;
 }
 
+int64_t zone_regular_from(const struct zone *zone)
+{
+    return zone->cycle_from_s < ZONE_FOREVER_S ? zone->cycle_from_s
+                                               : zone->turns[zone->count - 1].at_s;
+}
+
 /* The last turn at or before that moment; the first turn is before all of them. */
 static size_t find_turn(const struct zone *zone, int64_t utc_s)
 {

@@ -66,6 +66,7 @@ void zone_span_at(const struct zone *zone, int64_t utc_s, struct zone_span *out)
 int64_t zone_wall(const struct zone *zone, int64_t utc_s);
 int32_t zone_offset_min(const struct zone *zone);
 int32_t zone_offset_max(const struct zone *zone);
+int64_t zone_regular_from(const struct zone *zone); /* from then on all repeats in 400 years */
 
 /* ---- From wall to instant ---- */
 

@@ -207,16 +207,16 @@ def floating(rng, freqs, count):
 
 
 def calendar_floating(rng):
-    yield from floating(rng, ["DAILY", "WEEKLY", "MONTHLY", "YEARLY"], 1500)
+    yield from floating(rng, ["DAILY", "WEEKLY", "MONTHLY", "YEARLY"], 1300)
 
 
 def elapsed_floating(rng):
-    yield from floating(rng, list(SUB_DAILY), 350)
+    yield from floating(rng, list(SUB_DAILY), 300)
 
 
 def calendar_zoned(rng):
     """Many times a night, so that gaps and folds are met."""
-    for _ in range(400):
+    for _ in range(300):
         parts = random_parts(rng, ["DAILY", "WEEKLY", "MONTHLY"])
         parts.pop("COUNT", None)  # dateutil counts wall times, we count instants
         parts["BYHOUR"] = pick(rng, 0, 4, 3)
