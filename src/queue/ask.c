@@ -302,8 +302,9 @@ void on_queue(struct batch *batch, struct command *command)
 static void view_worker(const struct worker *worker, struct arena *arena, struct worker_view *view)
 {
     size_t n = 0;
-    *view = (struct worker_view){
-        .id = arena_str(arena, worker->id), .kind = STR("remote"), .seen_ms = worker->seen_ms};
+    *view = (struct worker_view){.id = arena_str(arena, worker->id),
+                                 .kind = task_worker_kind(worker->id),
+                                 .seen_ms = worker->seen_ms};
     LIST_EACH(&worker->attempts, it)
     {
         n++;
@@ -349,6 +350,7 @@ void on_stats(struct batch *batch, struct command *command)
     struct store_counts counts;
     *stats = (struct queue_stats){.now_ms = batch->now.wall_ms,
                                   .waiting_claims = engine->waiting_count,
+                                  .strays = engine->strays.by_id.count,
                                   .batches = engine->batches,
                                   .commands = engine->commands};
     if (counts_of(batch, &counts, &command->err)) {

@@ -81,6 +81,7 @@ static bool act_on_all(struct batch *batch, struct command *command, const struc
             *busy = MAX(*busy, item->id.hi);
         } else if (item->found && act(batch, item, &command->bulk)) {
             batch_change(batch, item, command);
+            tell_cancel(batch, item);
             command->bulk.count++;
         }
     }

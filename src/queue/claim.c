@@ -19,10 +19,37 @@ static const struct str *queues_of(const struct command_claim *claim, size_t *co
     return claim->queues_count == 0 ? &default_queue : claim->queues;
 }
 
+/* Every queue there is: those with a limit are named with the room they have, also when it is none.
+ */
+static void want_any(struct batch *batch, struct want *want)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    size_t count = 0;
+    LIST_EACH(&lanes->limited, it)
+    {
+        count++;
+    }
+    struct want_queue *queues = arena_array(&batch->arena, struct want_queue, count);
+    count = 0;
+    LIST_EACH(&lanes->limited, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, limited);
+        queues[count++] = (struct want_queue){lane->settings.name, lane_room(lane, batch->now)};
+    }
+    want->queues = queues;
+    want->queues_count = count;
+    want->any_queue = true;
+}
+
 /* What the claim may take now, by its queues' limits. False: nothing at all. */
 static bool want_of(struct batch *batch, const struct command_claim *claim, struct want *want)
 {
     size_t count, open = 0;
+    *want = (struct want){.types = claim->types, .types_count = claim->types_count};
+    if (claim->any_queue) {
+        want_any(batch, want);
+        return true;
+    }
     const struct str *names = queues_of(claim, &count);
     struct want_queue *queues = arena_array(&batch->arena, struct want_queue, count);
     for (size_t i = 0; i < count; i++) {
@@ -32,10 +59,8 @@ static bool want_of(struct batch *batch, const struct command_claim *claim, stru
             queues[open++] = (struct want_queue){names[i], room};
         }
     }
-    *want = (struct want){.types = claim->types,
-                          .types_count = claim->types_count,
-                          .queues = queues,
-                          .queues_count = open};
+    want->queues = queues;
+    want->queues_count = open;
     return open > 0;
 }
 
@@ -133,6 +158,10 @@ static void wake_lines(struct engine *engine, const struct command_claim *claim)
 {
     size_t count;
     const struct str *names = queues_of(claim, &count);
+    if (claim->any_queue) {
+        lanes_wake_all(&engine->lanes);
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         lane_wake(&engine->lanes, lane_get(&engine->lanes, names[i]));
     }
@@ -196,15 +225,22 @@ void on_claim(struct batch *batch, struct command *command)
 
 /* ---- Waiting ---- */
 
+static size_t places_count(const struct command_claim *claim)
+{
+    return claim->any_queue || claim->queues_count == 0 ? 1 : claim->queues_count;
+}
+
 void claim_park(struct engine *engine, struct command *command)
 {
     struct command_claim *claim = &command->claim;
-    size_t count;
-    const struct str *names = queues_of(claim, &count);
+    size_t count = places_count(claim), names_count;
+    const struct str *names = queues_of(claim, &names_count);
     claim->places = arena_array(command->arena, struct claim_place, count);
     for (size_t i = 0; i < count; i++) {
+        struct list *line =
+            claim->any_queue ? &engine->lanes.any : &lane_get(&engine->lanes, names[i])->waiting;
         claim->places[i].claim = command;
-        list_append(&lane_get(&engine->lanes, names[i])->waiting, &claim->places[i].link);
+        list_append(line, &claim->places[i].link);
     }
     list_append(&engine->waiting, &claim->waiting);
     engine->waiting_count++;
@@ -214,9 +250,7 @@ void claim_park(struct engine *engine, struct command *command)
 void claim_unpark(struct engine *engine, struct command *command)
 {
     struct command_claim *claim = &command->claim;
-    size_t count;
-    queues_of(claim, &count);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < places_count(claim); i++) {
         list_remove(&claim->places[i].link);
     }
     list_remove(&claim->waiting);
@@ -231,9 +265,9 @@ static bool has_anything(struct batch *batch, struct lane *lane)
            broker_has(batch->engine->broker, &(struct want){.queues = &queue, .queues_count = 1});
 }
 
-static void propose_to_line(struct batch *batch, struct lane *lane)
+static void propose_to_line(struct batch *batch, struct lane *lane, struct list *line)
 {
-    LIST_EACH(&lane->waiting, it)
+    LIST_EACH(line, it)
     {
         struct command *command = HOLDER(it, struct claim_place, link)->claim;
         if (!has_anything(batch, lane)) {
@@ -257,9 +291,9 @@ void claims_propose(struct batch *batch)
     if (engine_paused(batch->engine, batch->now)) {
         return;
     }
-    LIST_EACH(&lanes->rated, it)
+    LIST_EACH(&lanes->limited, it)
     { /* a token may have dropped into the bucket meanwhile */
-        lane_wake(lanes, HOLDER(it, struct lane, rated));
+        lane_wake(lanes, HOLDER(it, struct lane, limited));
     }
     LIST_EACH(&lanes->ready, it)
     {
@@ -268,8 +302,10 @@ void claims_propose(struct batch *batch)
     }
     LIST_EACH(&ready, it)
     {
+        struct lane *lane = HOLDER(it, struct lane, ready);
         list_remove(it);
-        propose_to_line(batch, HOLDER(it, struct lane, ready));
+        propose_to_line(batch, lane, &lane->waiting);
+        propose_to_line(batch, lane, &lanes->any);
     }
 }
 

@@ -19,6 +19,7 @@ static const struct {
     [COMMAND_CHANGE] = {prepare_one, on_change},
     [COMMAND_REMOVE] = {prepare_one, on_remove},
     [COMMAND_BULK] = {NULL, on_bulk},
+    [COMMAND_RETURNED] = {NULL, on_returned},
     [COMMAND_QUEUE] = {NULL, on_queue},
     [COMMAND_QUEUES] = {NULL, on_queues},
     [COMMAND_WHY] = {NULL, on_why},
@@ -27,6 +28,8 @@ static const struct {
     [COMMAND_WORKERS] = {NULL, on_workers},
     [COMMAND_STATS] = {NULL, on_stats},
     [COMMAND_CLOCK] = {NULL, on_clock},
+    [COMMAND_WAKE] = {NULL, on_wake},
+    [COMMAND_WAKE_STOP] = {NULL, on_wake_stop},
     [COMMAND_DRAIN] = {NULL, on_drain},
 };
 

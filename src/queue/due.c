@@ -63,24 +63,39 @@ static int64_t to_mono(int64_t wall_ms, struct now now)
     return now.mono_ms + (wall_ms - now.wall_ms);
 }
 
+/* This process knows which of its own attempts live: their leases are for others to see. */
+static int64_t lease_deadline(const struct due_entry *entry, const struct task *task,
+                              struct now now)
+{
+    return entry->kind == WORKER_REMOTE ? to_mono(task->lease_until_ms, now) : NEVER_MS;
+}
+
+static int64_t timeout_deadline(const struct task *task, struct now now)
+{
+    return task->timeout_ms == 0 ? NEVER_MS : to_mono(task->started_ms + task->timeout_ms, now);
+}
+
 static void set_running(struct due_entry *entry, const struct task *task, bool renewed,
                         int64_t grace_ms, struct now now)
 {
-    if (renewed || entry->lease_at_ms == 0) {
-        entry->lease_at_ms = to_mono(task->lease_until_ms, now);
-    }
     if (entry->timeout_at_ms == 0) {
-        entry->timeout_at_ms =
-            task->timeout_ms == 0 ? NEVER_MS : to_mono(task->started_ms + task->timeout_ms, now);
+        entry->kind = task_worker_kind(task->worker);
+        entry->started_ms = task->started_ms;
+        entry->timeout_at_ms = timeout_deadline(task, now);
+        entry->lease_at_ms = lease_deadline(entry, task, now);
+    } else if (renewed) {
+        entry->lease_at_ms = lease_deadline(entry, task, now);
     }
-    if (entry->cancel_at_ms == 0 && task->cancel_requested) {
-        entry->cancel_at_ms = now.mono_ms + grace_ms;
+    if (entry->stop_at_ms == 0 && task->cancel_requested) {
+        due_stop(entry, grace_ms, now);
     }
-    entry->started_ms = task->started_ms;
     entry->at_ms = MIN(entry->lease_at_ms, entry->timeout_at_ms);
-    if (entry->cancel_at_ms != 0) {
-        entry->at_ms = MIN(entry->at_ms, entry->cancel_at_ms);
-    }
+    entry->at_ms = entry->stop_at_ms == 0 ? entry->at_ms : MIN(entry->at_ms, entry->stop_at_ms);
+}
+
+void due_stop(struct due_entry *entry, int64_t grace_ms, struct now now)
+{
+    entry->stop_at_ms = now.mono_ms + grace_ms;
 }
 
 /* Not for a task that was queued after it: that one was revived by hand. */
@@ -122,7 +137,7 @@ static struct due_entry *find_or_add(struct due *due, struct task_id id)
 
 static void forget_attempt(struct due_entry *entry)
 {
-    entry->lease_at_ms = entry->timeout_at_ms = entry->cancel_at_ms = 0;
+    entry->lease_at_ms = entry->timeout_at_ms = entry->stop_at_ms = 0;
 }
 
 struct due_entry *due_set(struct due *due, const struct task *task, bool renewed, int64_t grace_ms,
@@ -142,6 +157,15 @@ struct due_entry *due_set(struct due *due, const struct task *task, bool renewed
     }
     heap_add(heap_of(due, entry), &entry->place);
     return entry;
+}
+
+void due_lose(struct due *due, struct due_entry *entry)
+{
+    leave_heap(due, entry);
+    entry->kind = WORKER_REMOTE; /* nobody is left to be asked to stop */
+    entry->lease_at_ms = entry->at_ms = INT64_MIN;
+    entry->timeout_at_ms = NEVER_MS;
+    heap_add(heap_of(due, entry), &entry->place);
 }
 
 static size_t collect_from(struct heap *heap, int64_t now_ms, struct due_entry **out, size_t most)

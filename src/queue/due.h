@@ -27,7 +27,9 @@ struct due_entry {
     bool by_wall;
     int64_t at_ms; /* of its clock */
     /* Of a running attempt, monotonic: */
-    int64_t lease_at_ms, timeout_at_ms, cancel_at_ms;
+    int64_t lease_at_ms, timeout_at_ms;
+    int64_t stop_at_ms; /* told to stop: the end of its grace period; 0: not told */
+    enum worker_kind kind;
     int64_t started_ms; /* wall, for people */
     struct worker *worker;
     struct link of_worker;
@@ -46,6 +48,10 @@ struct due_entry *due_find(const struct due *due, struct task_id id); /* NULL: n
  * remaining time is measured from `now`; otherwise what was measured before stays. */
 struct due_entry *due_set(struct due *due, const struct task *task, bool renewed, int64_t grace_ms,
                           struct now now); /* NULL: nothing */
+/* A running attempt was told to stop: its grace period begins. due_set() again puts it in its
+ * place. */
+void due_stop(struct due_entry *entry, int64_t grace_ms, struct now now);
+void due_lose(struct due *due, struct due_entry *entry); /* its worker is known to be gone */
 void due_remove(struct due *due, struct due_entry *entry);
 
 /* When it is cancelled unless it starts: counts only before the first attempt. NEVER_MS: never. */

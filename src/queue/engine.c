@@ -19,6 +19,7 @@ static void init(struct engine *engine, const struct engine_options *options)
     due_init(&engine->due);
     lanes_init(&engine->lanes);
     workers_init(&engine->workers);
+    engine->sleepers = HEAP_INIT(sleeper_before);
     list_init(&engine->pending);
     list_init(&engine->waiting);
     list_init(&engine->jobs);
@@ -56,6 +57,14 @@ void engine_ready(void *engine_pointer, struct str queue, struct str type)
 
 static void answer(struct engine *engine, struct list *commands)
 {
+    LIST_EACH(commands, it)
+    {
+        struct command *command = HOLDER(it, struct command, link);
+        if (command->reply_to != NULL) {
+            list_remove(it);
+            channel_give(command->reply_to, it);
+        }
+    }
     if (!list_empty(commands)) {
         engine->with.host.answered(engine->with.host.arg, commands);
     }
@@ -104,6 +113,7 @@ static void return_everything(struct engine *engine, const struct err *err, stru
     struct list held;
     list_init(&held);
     release_waiting(engine, &held);
+    wake_all(engine, &held);
     move_all(&held, &engine->pending);
     move_all(&held, &engine->jobs);
     move_all(&held, &engine->windings);
@@ -262,10 +272,16 @@ static void tend(struct engine *engine, struct now now)
     }
 }
 
+static bool winds(const struct engine *engine)
+{
+    int64_t wait_ms;
+    return !list_empty(&engine->windings) && wind_rests(engine, &wait_ms);
+}
+
 static bool has_work(struct engine *engine)
 {
     return !engine->dead && (!list_empty(&engine->pending) || !list_empty(&engine->jobs) ||
-                             !list_empty(&engine->windings) || engine_due_in_ms(engine) == 0);
+                             winds(engine) || engine_due_in_ms(engine) == 0);
 }
 
 bool engine_step(struct engine *engine, struct list *commands)
@@ -282,6 +298,7 @@ bool engine_step(struct engine *engine, struct list *commands)
     }
     wind_begin(engine);
     run_batch(engine, &answered);
+    wake_due(engine, clock_now(engine->with.clock), &answered);
     wind_end(engine, &answered);
     if (engine->dead) {
         struct err err = {.kind = ERR_FATAL, .text = "the store failed"};
@@ -309,7 +326,7 @@ int64_t engine_event_in_ms(struct engine *engine, struct now now)
     if (in != NEVER_MS && engine_paused(engine, now)) {
         in = MAX(in, engine->pause_until_mono_ms - now.mono_ms);
     }
-    return in;
+    return MIN(in, wake_in_ms(engine, now));
 }
 
 int64_t engine_due_in_ms(struct engine *engine)
@@ -335,5 +352,7 @@ void engine_free(struct engine *engine)
     due_fini(&engine->due);
     lanes_fini(&engine->lanes);
     workers_fini(&engine->workers);
+    strays_fini(&engine->strays);
+    heap_fini(&engine->sleepers);
     mem_free(engine);
 }

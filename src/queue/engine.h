@@ -16,6 +16,7 @@
 #include "queue/due.h"
 #include "queue/lane.h"
 #include "queue/queue.h"
+#include "queue/stray.h"
 #include "queue/worker.h"
 
 #define BATCH_COMMANDS_MAX 1024 /* what one transaction takes on; the rest forms the next */
@@ -25,7 +26,8 @@
 #define SWEEP_CHUNK        500
 #define SWEEP_PAUSE_MS     HOUR_MS /* between two walks through the history */
 #define TEND_AFTER_MS      SECOND_MS
-#define STORE_PAUSE_MS     200 /* before trying due work again while the store is full or away */
+#define STORE_PAUSE_MS     200  /* before trying due work again while the store is full or away */
+#define SETTLE_MAX_MS      2000 /* real: how long a hand-wound clock waits for work in the server */
 #define RATE_SECONDS       60
 
 struct rates { /* one slot a second, over the last minute */
@@ -42,6 +44,8 @@ struct engine {
     struct due due;
     struct lanes lanes;
     struct workers workers;
+    struct strays strays;
+    struct heap sleepers; /* commands that wait to be woken: command_wake.place */
     struct rates rates;
 
     struct list pending; /* commands for the next batch, in order */
@@ -55,6 +59,9 @@ struct engine {
     int64_t sweep_at_ms;         /* wall; INT64_MAX: nothing finished yet */
     int64_t tend_at_mono_ms;     /* INT64_MAX: nothing to tend */
     int64_t pause_until_mono_ms; /* the store was away: what nobody asks for waits until then */
+
+    size_t in_server;      /* attempts that run inside this server */
+    int64_t wound_mono_us; /* real: when the clock was last wound to an event */
 
     bool draining, dead;
     unsigned losses; /* batches in a row that lost a race */
@@ -89,6 +96,7 @@ struct item {
     bool removed;      /* terminal and deleted */
     bool renewed;      /* its lease was set anew */
     bool taken;        /* proposed by the broker in this batch */
+    bool strays;       /* the attempt ends, but its run function goes on */
     struct str log;    /* lines to add */
 };
 
@@ -127,8 +135,18 @@ struct batch {
     struct command_queue *queue_changes[BATCH_COMMANDS_MAX];
     size_t queue_changes_count;
 
+    struct task_id returned[BATCH_COMMANDS_MAX]; /* run functions that came back after all */
+    size_t returned_count;
+
     struct store_sweep sweep; /* where the walk stands if this batch commits */
     bool swept;
+
+    struct abort { /* in-server attempts to be told to stop */
+        struct task_id id;
+        int32_t attempt;
+        enum abort_why why;
+    } * aborts;
+    size_t aborts_count, aborts_room;
 
     struct event_batch *events;
     size_t events_room;
@@ -146,6 +164,7 @@ struct item *batch_change(struct batch *batch, struct item *item, const void *ow
 bool batch_save(struct batch *batch, bool *lost);
 void batch_answer(struct batch *batch, struct command *command); /* it is decided */
 void batch_defer(struct batch *batch, struct command *command);
+void batch_abort(struct batch *batch, const struct item *item, enum abort_why why);
 void batch_fail_store(struct batch *batch, const struct err *err);
 struct task task_copy(struct arena *arena, const struct task *task); /* all texts in `arena` */
 
@@ -170,6 +189,7 @@ void prepare_finish(struct batch *batch, struct command *command);
 void on_finish(struct batch *batch, struct command *command);
 void prepare_one(struct batch *batch, struct command *command);
 void on_cancel(struct batch *batch, struct command *command);
+void tell_cancel(struct batch *batch, const struct item *item); /* to a worker in the server */
 void on_revive(struct batch *batch, struct command *command);
 void on_change(struct batch *batch, struct command *command);
 void on_remove(struct batch *batch, struct command *command);
@@ -183,6 +203,9 @@ void on_workers(struct batch *batch, struct command *command);
 void on_stats(struct batch *batch, struct command *command);
 void on_clock(struct batch *batch, struct command *command);
 void on_drain(struct batch *batch, struct command *command);
+void on_returned(struct batch *batch, struct command *command);
+void on_wake(struct batch *batch, struct command *command);
+void on_wake_stop(struct batch *batch, struct command *command);
 
 void bulk_undo_chunk(struct command *command); /* its batch came to nothing */
 
@@ -204,7 +227,15 @@ int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now); /* INT
 void publish(struct batch *batch);
 bool publish_boot(struct engine *engine, struct err *err);
 
+/* wake.c: commands that wait for a time. */
+bool sleeper_before(const struct heap_node *a, const struct heap_node *b);
+void wake_due(struct engine *engine, struct now now, struct list *answered);
+void wake_all(struct engine *engine, struct list *answered);
+int64_t wake_in_ms(const struct engine *engine, struct now now);
+
 /* wind.c: the clock that is wound by hand. */
+bool wind_rests(const struct engine *engine,
+                int64_t *wait_ms);      /* nothing runs that may change what is next */
 bool wind_begin(struct engine *engine); /* moves the clock to the next event; true: it did */
 void wind_end(struct engine *engine, struct list *answered); /* answers those that have arrived */
 

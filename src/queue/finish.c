@@ -93,6 +93,10 @@ static bool end_attempt(struct batch *batch, struct task *task, const struct fin
         return task_complete(task, finish->result, now_ms, err);
     case OUTCOME_RELEASED:
         return task_release(task, finish->delay_ms, now_ms, err);
+    case OUTCOME_TIMEOUT:
+        return task_time_out(task, rand_unit(batch->engine->with.rand), now_ms, err);
+    case OUTCOME_CANCELLED:
+        return task_cancel_now(task, now_ms, err);
     default:
         return task_fail(task, &finish->error, finish->retry, rand_unit(batch->engine->with.rand),
                          now_ms, err);

@@ -20,9 +20,10 @@ void janitor_collect(struct batch *batch)
     }
 }
 
-/* The lease may end with the time-out; then it is the time-out that counts. */
-static bool end_running(struct batch *batch, struct item *item, const struct due_entry *entry,
-                        struct err *err)
+/* A remote attempt is ended at once: its lease is void. The lease may end with the time-out; then
+ * it is the time-out that counts. */
+static bool end_remote(struct batch *batch, struct item *item, const struct due_entry *entry,
+                       struct err *err)
 {
     double chance = rand_unit(batch->engine->with.rand);
     int64_t now_ms = batch->now.wall_ms, mono_ms = batch->now.mono_ms;
@@ -30,14 +31,50 @@ static bool end_running(struct batch *batch, struct item *item, const struct due
     if (entry->timeout_at_ms <= mono_ms) {
         return task_time_out(&item->now, chance, now_ms, err);
     }
-    if (entry->cancel_at_ms != 0 && entry->cancel_at_ms <= mono_ms) {
+    if (entry->stop_at_ms != 0 && entry->stop_at_ms <= mono_ms) {
         return task_cancel_now(&item->now, now_ms, err);
     }
     return task_lose(&item->now, chance, now_ms, err);
 }
 
-static bool settle(struct batch *batch, struct item *item, const struct due_entry *entry,
-                   struct err *err)
+/* A run function that did not stop within its grace period: its task is finished without it, its
+ * document stays held until it returns. */
+static bool give_up(struct batch *batch, struct item *item, struct err *err)
+{
+    item->ended = item->strays = true;
+    return item->now.cancel_requested
+               ? task_cancel_now(&item->now, batch->now.wall_ms, err)
+               : task_time_out(&item->now, rand_unit(batch->engine->with.rand), batch->now.wall_ms,
+                               err);
+}
+
+/* An attempt in the server is told to stop first, so that its document is given on only after its
+ * work has stopped. Commands and pushes can be stopped by force (exec/); a function cannot. */
+static bool end_in_server(struct batch *batch, struct item *item, struct due_entry *entry,
+                          struct err *err)
+{
+    if (entry->stop_at_ms != 0 && entry->stop_at_ms <= batch->now.mono_ms) {
+        if (entry->kind == WORKER_RUN) {
+            return give_up(batch, item, err);
+        }
+        due_stop(entry, batch->engine->with.grace_ms, batch->now);
+    } else {
+        due_stop(entry, batch->engine->with.grace_ms, batch->now);
+        entry->timeout_at_ms = NEVER_MS;
+        batch_abort(batch, item, ABORT_TIMEOUT);
+    }
+    due_set(&batch->engine->due, &item->now, false, batch->engine->with.grace_ms, batch->now);
+    return false;
+}
+
+static bool end_running(struct batch *batch, struct item *item, struct due_entry *entry,
+                        struct err *err)
+{
+    return entry->kind == WORKER_REMOTE ? end_remote(batch, item, entry, err)
+                                        : end_in_server(batch, item, entry, err);
+}
+
+static bool settle(struct batch *batch, struct item *item, struct due_entry *entry, struct err *err)
 {
     struct task *task = &item->now;
     int64_t now_ms = batch->now.wall_ms;

@@ -13,7 +13,8 @@ void lanes_init(struct lanes *lanes)
     *lanes = (struct lanes){.by_name = MAP_INIT};
     list_init(&lanes->all);
     list_init(&lanes->ready);
-    list_init(&lanes->rated);
+    list_init(&lanes->limited);
+    list_init(&lanes->any);
 }
 
 void lanes_fini(struct lanes *lanes)
@@ -91,24 +92,36 @@ bool lane_limited(struct lane *lane, struct now now)
     return !lane->settings.paused && lane_room(lane, now) == 0;
 }
 
+static bool has_limit(const struct store_queue *settings)
+{
+    return settings->paused || settings->max_concurrent > 0 || settings->rate_per_second > 0;
+}
+
+/* A new rate begins with a full bucket; after a restart nobody knows how full it was, and a hard
+ * limit must not be exceeded by restarting. */
+static void set_rate(struct lane *lane, const struct store_queue *settings, bool at_boot,
+                     struct now now)
+{
+    if (lane->settings.rate_per_second > 0) {
+        refill(lane, now);
+    } else if (settings->rate_per_second > 0) {
+        lane->tokens = at_boot ? 0 : burst_of(settings);
+        lane->tokens_mono_ms = now.mono_ms;
+    }
+}
+
 void lane_configure(struct lanes *lanes, struct lane *lane, const struct store_queue *settings,
                     bool at_boot, struct now now)
 {
     struct str name = lane->settings.name;
-    bool was_rated = lane->settings.rate_per_second > 0, is_rated = settings->rate_per_second > 0;
-    if (was_rated) {
-        refill(lane, now);
-    }
+    set_rate(lane, settings, at_boot, now);
     lane->settings = *settings;
     lane->settings.name = name;
-    if (is_rated && !was_rated) {
-        /* A new limit begins with a full bucket; after a restart nobody knows how full it was, and
-         * a hard limit must not be exceeded by restarting. */
-        lane->tokens = at_boot ? 0 : burst_of(settings);
-        lane->tokens_mono_ms = now.mono_ms;
-        list_append(&lanes->rated, &lane->rated);
-    } else if (was_rated && !is_rated) {
-        list_remove(&lane->rated);
+    if (link_in_list(&lane->limited)) {
+        list_remove(&lane->limited);
+    }
+    if (has_limit(settings)) {
+        list_append(&lanes->limited, &lane->limited);
     }
     lane_wake(lanes, lane);
 }
@@ -124,18 +137,28 @@ void lane_started(struct lane *lane, struct now now)
 
 void lane_wake(struct lanes *lanes, struct lane *lane)
 {
-    if (!list_empty(&lane->waiting) && !link_in_list(&lane->ready)) {
+    bool awaited = !list_empty(&lane->waiting) || !list_empty(&lanes->any);
+    if (awaited && !link_in_list(&lane->ready)) {
         list_append(&lanes->ready, &lane->ready);
+    }
+}
+
+void lanes_wake_all(struct lanes *lanes)
+{
+    LIST_EACH(&lanes->all, it)
+    {
+        lane_wake(lanes, HOLDER(it, struct lane, all));
     }
 }
 
 int64_t lanes_in_ms(struct lanes *lanes, struct now now)
 {
     int64_t soonest = NEVER_MS;
-    LIST_EACH(&lanes->rated, it)
+    LIST_EACH(&lanes->limited, it)
     {
-        struct lane *lane = HOLDER(it, struct lane, rated);
-        if (list_empty(&lane->waiting) || lane->settings.paused) {
+        struct lane *lane = HOLDER(it, struct lane, limited);
+        bool awaited = !list_empty(&lane->waiting) || !list_empty(&lanes->any);
+        if (!awaited || lane->settings.paused || lane->settings.rate_per_second <= 0) {
             continue;
         }
         refill(lane, now);

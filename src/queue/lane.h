@@ -22,9 +22,9 @@ struct lane {
     int64_t running, pending;
     double tokens; /* of the rate limit */
     int64_t tokens_mono_ms;
-    struct list waiting;    /* claims in line for this queue: claim_place.link */
-    struct link ready;      /* in lanes.ready: somebody who waits should ask again */
-    struct link all, rated; /* in lanes.all; in lanes.rated while it has a rate */
+    struct list waiting;      /* claims in line for this queue: claim_place.link */
+    struct link ready;        /* in lanes.ready: somebody who waits should ask again */
+    struct link all, limited; /* in lanes.all; in lanes.limited while it is paused or has a limit */
     uint64_t enqueued, completed, outcomes[TASK_OUTCOMES];
     struct histogram wait, run;
 };
@@ -37,7 +37,8 @@ struct claim_place {
 
 struct lanes {
     struct map by_name;
-    struct list all, ready, rated;
+    struct list all, ready, limited;
+    struct list any; /* claims that take from every queue: claim_place.link */
     size_t count;
 };
 
@@ -53,6 +54,7 @@ void lane_configure(struct lanes *lanes, struct lane *lane, const struct store_q
                     bool at_boot, struct now now);
 void lane_started(struct lane *lane, struct now now); /* an attempt was committed */
 void lane_wake(struct lanes *lanes, struct lane *lane);
+void lanes_wake_all(struct lanes *lanes);
 
 /* Until a rate limit lets the next task of a queue that somebody waits for start. */
 int64_t lanes_in_ms(struct lanes *lanes, struct now now);

@@ -91,6 +91,9 @@ static void tell_queue(struct batch *batch, const struct command_queue *change)
 
 static void offer(struct engine *engine, const struct task *task)
 {
+    if (stray_find(&engine->strays, task->id) != NULL) {
+        return; /* offered when its last run function has returned */
+    }
     broker_offer(engine->broker, &(struct hint){.id = task->id,
                                                 .type = task->type,
                                                 .queue = task->queue,
@@ -108,7 +111,9 @@ static void remember_due(struct engine *engine, const struct task *task, bool re
         list_remove(&entry->of_worker);
         entry->worker = NULL;
     }
-    struct due_entry *set = due_set(&engine->due, task, renewed, engine->with.grace_ms, now);
+    bool held_back = task->state == TASK_RETRYING && stray_find(&engine->strays, task->id) != NULL;
+    struct due_entry *set =
+        held_back ? NULL : due_set(&engine->due, task, renewed, engine->with.grace_ms, now);
     if (set == NULL && entry != NULL) {
         due_remove(&engine->due, entry);
     }
@@ -122,6 +127,7 @@ static void count_start(struct engine *engine, struct lane *lane, const struct t
                         struct now at)
 {
     lane_started(lane, at);
+    engine->in_server += task_worker_kind(now->worker) != WORKER_REMOTE;
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     rates_add(engine->rates.started, &engine->rates, at, 1);
 }
@@ -136,8 +142,11 @@ static void count_end(struct lane *lane, const struct task *was, const struct ta
 static void leave_running(struct engine *engine, struct lane *lane, const struct item *item)
 {
     lane->running--;
+    engine->in_server -= task_worker_kind(item->was.worker) != WORKER_REMOTE;
     count_end(lane, &item->was, &item->now);
-    if (!str_absent(item->was.document)) {
+    if (item->strays) {
+        stray_add(&engine->strays, item->id, item->was.document);
+    } else if (!str_absent(item->was.document)) {
         broker_let_go(engine->broker, item->was.document, item->id);
     }
     lane_wake(&engine->lanes, lane); /* a place below maxConcurrent has become free */
@@ -258,6 +267,42 @@ static void publish_sweep(struct batch *batch)
     }
 }
 
+/* The run function of a task that was given up has returned: the task goes on as it stands. */
+static void publish_returned(struct engine *engine, const struct task *task, struct now now)
+{
+    if (task->state == TASK_QUEUED) {
+        offer(engine, task);
+    }
+    remember_due(engine, task, true, now);
+}
+
+static void publish_strays(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    for (size_t i = 0; i < batch->returned_count; i++) {
+        struct stray *stray = stray_find(&engine->strays, batch->returned[i]);
+        struct item *item = batch_item(batch, batch->returned[i]);
+        if (stray == NULL) {
+            continue;
+        }
+        if (!str_absent(stray->document)) {
+            broker_let_go(engine->broker, stray->document, stray->id);
+        }
+        stray_remove(&engine->strays, stray);
+        if (item->found && !item->removed) {
+            publish_returned(engine, &item->now, batch->now);
+        }
+    }
+}
+
+static void publish_aborts(struct batch *batch)
+{
+    struct engine_host *host = &batch->engine->with.host;
+    for (size_t i = 0; host->abort != NULL && i < batch->aborts_count; i++) {
+        host->abort(host->arg, batch->aborts[i].id, batch->aborts[i].attempt, batch->aborts[i].why);
+    }
+}
+
 void publish(struct batch *batch)
 {
     struct engine *engine = batch->engine;
@@ -266,6 +311,8 @@ void publish(struct batch *batch)
     publish_items(batch);
     publish_orders(batch);
     publish_queues(batch);
+    publish_strays(batch);
+    publish_aborts(batch);
     if (batch->writes && engine->tend_at_mono_ms == NEVER_MS) {
         engine->tend_at_mono_ms = batch->now.mono_ms + TEND_AFTER_MS;
     }
@@ -286,6 +333,17 @@ static bool boot_queue(void *arg, const struct store_queue *queue, struct err *e
     return true;
 }
 
+/* Attempts of this server's own workers ended with the last process: they are taken over at once.
+ */
+static void lose_ours(struct engine *engine, struct task_id id)
+{
+    struct due_entry *entry = due_find(&engine->due, id);
+    if (entry->kind != WORKER_REMOTE) {
+        engine->in_server++; /* until the janitor has said so, in the first batch */
+        due_lose(&engine->due, entry);
+    }
+}
+
 static bool boot_task(void *arg, const struct task *task, struct err *err)
 {
     struct engine *engine = arg;
@@ -301,6 +359,9 @@ static bool boot_task(void *arg, const struct task *task, struct err *err)
     }
     if (task->state != TASK_QUEUED || task->expires_ms != 0) {
         remember_due(engine, task, true, clock_now(engine->with.clock));
+    }
+    if (task->state == TASK_RUNNING) {
+        lose_ours(engine, task->id);
     }
     return true;
 }

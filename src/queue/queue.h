@@ -14,7 +14,9 @@
 #ifndef ERRAND_QUEUE_QUEUE_H
 #define ERRAND_QUEUE_QUEUE_H
 
+#include "base/channel.h"
 #include "base/clock.h"
+#include "base/heap.h"
 #include "base/list.h"
 #include "broker/broker.h"
 #include "queue/event.h"
@@ -38,6 +40,7 @@ enum command_kind {
     COMMAND_CHANGE,
     COMMAND_REMOVE,
     COMMAND_BULK,
+    COMMAND_RETURNED,
     COMMAND_QUEUE,
     COMMAND_QUEUES,
     COMMAND_WHY,
@@ -46,6 +49,8 @@ enum command_kind {
     COMMAND_WORKERS,
     COMMAND_STATS,
     COMMAND_CLOCK,
+    COMMAND_WAKE,
+    COMMAND_WAKE_STOP,
     COMMAND_DRAIN,
     COMMAND_KINDS
 };
@@ -72,6 +77,7 @@ struct command_claim {
     size_t types_count;
     const struct str *queues; /* none: "default" */
     size_t queues_count;
+    bool any_queue; /* every queue there is: workers inside the server */
     size_t max;
     int64_t lease_ms;
     bool wait; /* hold the answer until there is a task or COMMAND_CLAIM_STOP names the serial */
@@ -102,7 +108,8 @@ struct command_heartbeat {
 struct finish {
     struct task_id id;
     struct task_lease lease;
-    enum task_outcome outcome; /* COMPLETED, FAILED or RELEASED */
+    enum task_outcome
+        outcome; /* COMPLETED, FAILED, RELEASED; in the server TIMEOUT, CANCELLED too */
     struct str result;
     struct task_error error;
     bool retry;       /* of FAILED */
@@ -115,6 +122,27 @@ struct finish {
 struct command_finish {
     struct finish *items;
     size_t count;
+};
+
+/* ---- Working inside the server ---- */
+
+/* Why a running attempt should stop. */
+enum abort_why { ABORT_CANCEL, ABORT_TIMEOUT };
+
+/* A run function that was given up (its task is finished, its document still held) has returned. */
+struct command_returned {
+    struct task_id id;
+};
+
+/* Answered after that time on the engine's clock, or when COMMAND_WAKE_STOP names its serial. What
+ * waits for it counts as at rest while the clock is wound by hand. */
+struct command_wake {
+    int64_t after_ms;
+    uint64_t serial;
+    bool stopped; /* out: woken before its time */
+    /* The engine's own: */
+    struct heap_node place;
+    int64_t at_mono_ms;
 };
 
 /* ---- Steering ---- */
@@ -204,7 +232,8 @@ struct command_document {
 };
 
 struct worker_view {
-    struct str id, kind; /* kind: remote, run, exec, push, team */
+    struct str id;
+    enum worker_kind kind;
     struct task_id *tasks;
     size_t tasks_count; /* none: idle */
     int64_t seen_ms;
@@ -229,8 +258,9 @@ struct command {
     struct link link;
     enum command_kind kind;
     struct arena *arena;
-    struct err err; /* out: ERR_NONE when done */
-    void *sender;   /* the sender's own */
+    struct err err;           /* out: ERR_NONE when done */
+    void *sender;             /* the sender's own */
+    struct channel *reply_to; /* where the answer is given; NULL: to the engine's host */
     union {
         struct command_create create;
         struct command_claim claim;
@@ -238,6 +268,8 @@ struct command {
         struct command_heartbeat heartbeat;
         struct command_finish finish;
         struct command_one one;
+        struct command_returned returned;
+        struct command_wake wake;
         struct command_bulk bulk;
         struct command_queue queue;
         struct command_queues queues;
@@ -258,6 +290,8 @@ struct engine_host {
     void *arg;
     void (*answered)(void *arg, struct list *commands);      /* takes the commands back */
     void (*happened)(void *arg, struct event_batch *events); /* takes the batch; may be NULL */
+    /* An attempt of a worker inside the server should stop. NULL: there are none. */
+    void (*abort)(void *arg, struct task_id id, int32_t attempt, enum abort_why why);
     void (*failed)(void *arg, const struct err *err); /* the store cannot be trusted: end soon */
 };
 

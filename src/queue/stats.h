@@ -41,6 +41,7 @@ struct queue_stats {
     int64_t oldest_ms;
     int64_t now_ms;
     size_t waiting_claims;
+    size_t strays; /* run functions that ignored their abort and have not returned */
     uint64_t batches, commands;
     struct store_health store;
 };

@@ -28,6 +28,13 @@ static void with_task(struct batch *batch, struct command *command, verb_fn *ver
     batch_answer(batch, command);
 }
 
+void tell_cancel(struct batch *batch, const struct item *item)
+{
+    if (item->now.state == TASK_RUNNING && task_worker_kind(item->now.worker) != WORKER_REMOTE) {
+        batch_abort(batch, item, ABORT_CANCEL);
+    }
+}
+
 static bool cancel(struct batch *batch, struct item *item, struct command *command)
 {
     if (item->now.state == TASK_CANCELLED || item->now.cancel_requested) {
@@ -37,6 +44,7 @@ static bool cancel(struct batch *batch, struct item *item, struct command *comma
         return false;
     }
     batch_change(batch, item, command);
+    tell_cancel(batch, item);
     return true;
 }
 

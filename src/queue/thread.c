@@ -39,9 +39,17 @@ static void arm_wall(int fd)
     timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, NULL);
 }
 
+/* A hand-wound clock needs no timer, but for the work that a winding waits for. */
+static int64_t settle_in_ms(const struct engine *engine)
+{
+    int64_t wait_ms;
+    return !list_empty(&engine->windings) && !wind_rests(engine, &wait_ms) ? wait_ms : -1;
+}
+
 static void sleep_until_work(struct engine *engine)
 {
-    int64_t due_in_ms = engine->with.clock->by_hand ? -1 : engine_due_in_ms(engine);
+    int64_t due_in_ms =
+        engine->with.clock->by_hand ? settle_in_ms(engine) : engine_due_in_ms(engine);
     struct pollfd fds[2] = {{.fd = engine->thread.wake_fd, .events = POLLIN},
                             {.fd = engine->thread.wall_fd, .events = POLLIN}};
     poll(fds, 2, (int)MIN(due_in_ms, INT_MAX));

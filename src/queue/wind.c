@@ -50,10 +50,25 @@ static struct command *under_way(struct engine *engine)
     return first == NULL ? NULL : HOLDER(first, struct command, link);
 }
 
+/* Work in the server that neither ended nor sleeps on this clock: it may still change what comes
+ * next. It is waited for, but not for ever; what runs on is passed over. */
+bool wind_rests(const struct engine *engine, int64_t *wait_ms)
+{
+    int64_t waited_ms = (clock_real_mono_us() - engine->wound_mono_us) / 1000;
+    *wait_ms = MAX(SETTLE_MAX_MS - waited_ms, 0);
+    return engine->in_server <= engine->sleepers.count || *wait_ms == 0;
+}
+
+static bool may_go_on(const struct engine *engine)
+{
+    int64_t wait_ms;
+    return list_empty(&engine->lanes.ready) && wind_rests(engine, &wait_ms);
+}
+
 bool wind_begin(struct engine *engine)
 {
     struct command *command = under_way(engine);
-    if (command == NULL || command->clock.ms < clock_now(engine->with.clock).wall_ms) {
+    if (command == NULL || !may_go_on(engine)) {
         return false;
     }
     int64_t next = next_event_ms(engine);
@@ -61,6 +76,7 @@ bool wind_begin(struct engine *engine)
         return false;
     }
     clock_set(engine->with.clock, next);
+    engine->wound_mono_us = clock_real_mono_us();
     return true;
 }
 
@@ -69,14 +85,11 @@ bool wind_begin(struct engine *engine)
 void wind_end(struct engine *engine, struct list *answered)
 {
     struct command *command = under_way(engine);
-    if (command == NULL || next_event_ms(engine) <= command->clock.ms) {
+    if (command == NULL || !may_go_on(engine) || next_event_ms(engine) <= command->clock.ms) {
         return;
     }
-    int64_t now_ms = clock_now(engine->with.clock).wall_ms;
-    if (command->clock.ms > now_ms) {
-        clock_set(engine->with.clock, command->clock.ms);
-    }
-    command->clock.now_ms = clock_now(engine->with.clock).wall_ms;
+    clock_set(engine->with.clock, command->clock.ms);
+    command->clock.now_ms = command->clock.ms;
     list_remove(&command->link);
     list_append(answered, &command->link);
 }

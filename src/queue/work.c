@@ -15,8 +15,10 @@ void batch_init(struct batch *batch, struct engine *engine)
     memset(batch, 0, offsetof(struct batch, fired));
     batch->engine = engine;
     batch->now = clock_now(engine->with.clock);
-    batch->fired_count = batch->queue_changes_count = 0;
+    batch->fired_count = batch->queue_changes_count = batch->returned_count = 0;
     batch->swept = false;
+    batch->aborts = NULL;
+    batch->aborts_count = batch->aborts_room = 0;
     batch->events = NULL;
     batch->events_room = 0;
     list_init(&batch->commands);
@@ -32,6 +34,7 @@ void batch_fini(struct batch *batch)
     mem_free(batch->all);
     mem_free(batch->orders);
     mem_free(batch->proposals);
+    mem_free(batch->aborts);
     event_batch_free(batch->events);
     arena_fini(&batch->arena);
 }
@@ -202,6 +205,15 @@ struct item *batch_change(struct batch *batch, struct item *item, const void *ow
     return item;
 }
 
+void batch_abort(struct batch *batch, const struct item *item, enum abort_why why)
+{
+    if (batch->aborts_count == batch->aborts_room) {
+        batch->aborts_room = MAX(batch->aborts_room * 2, (size_t)16);
+        batch->aborts = mem_array(batch->aborts, batch->aborts_room, sizeof *batch->aborts);
+    }
+    batch->aborts[batch->aborts_count++] = (struct abort){item->id, item->now.attempt, why};
+}
+
 /* ---- Answers ---- */
 
 void batch_answer(struct batch *batch, struct command *command)
@@ -268,8 +280,11 @@ static size_t list_changes(struct batch *batch, struct task_change *changes,
         if (item->removed) {
             removed[(*removed_count)++] = item->id;
         } else if (item->owner != NULL) {
-            changes[n++] = (struct task_change){
-                .was = &item->was, .now = &item->now, .ended = item->ended, .log = item->log};
+            changes[n++] = (struct task_change){.was = &item->was,
+                                                .now = &item->now,
+                                                .ended = item->ended,
+                                                .keeps_document = item->strays,
+                                                .log = item->log};
         }
     }
     return n;

@@ -90,10 +90,15 @@ struct task_change {
     const struct task *was;
     const struct task *now;
     bool ended;
+    bool keeps_document; /* the task leaves RUNNING, but its document stays leased to it */
     struct str log; /* lines to add to the attempt's log, or absent */
     bool applied;   /* out */
 };
 MUST_CHECK bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
+
+/* Ends the lease of a document that was kept. Nothing happens if `holder` does not hold it. */
+MUST_CHECK bool tx_free_document(struct tx *tx, struct str document, struct task_id holder,
+                                 struct err *err);
 
 /* Removes terminal tasks and all that belongs to them; frees their keys. Unknown ids are passed
  * over. */

@@ -70,6 +70,33 @@ const char *task_outcome_name(enum task_outcome outcome)
     return outcome_names[outcome];
 }
 
+static const char *const worker_kinds[WORKER_KINDS] = {
+    [WORKER_REMOTE] = "remote", [WORKER_RUN] = "run",   [WORKER_EXEC] = "exec",
+    [WORKER_PUSH] = "push",     [WORKER_TEAM] = "team",
+};
+
+const char *task_worker_kind_name(enum worker_kind kind)
+{
+    return worker_kinds[kind];
+}
+
+bool task_worker_reserved(struct str worker)
+{
+    return str_starts(worker, STR("errand:"));
+}
+
+enum worker_kind task_worker_kind(struct str worker)
+{
+    struct str rest = str_from(worker, sizeof "errand:" - 1);
+    struct str name = str_cut(&rest, ':');
+    for (int kind = WORKER_RUN; task_worker_reserved(worker) && kind < WORKER_KINDS; kind++) {
+        if (str_is(name, worker_kinds[kind])) {
+            return (enum worker_kind)kind;
+        }
+    }
+    return WORKER_REMOTE;
+}
+
 struct str task_lease_text(struct task_lease lease, char out[static TASK_LEASE_TEXT])
 {
     int len = snprintf(out, TASK_LEASE_TEXT, "%d-%016llx", lease.attempt,

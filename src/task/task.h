@@ -153,6 +153,12 @@ const char *task_priority_name(enum task_priority priority);
 MUST_CHECK bool task_priority_parse(struct str name, enum task_priority *out); /* names only */
 const char *task_outcome_name(enum task_outcome outcome);
 
+/* Who runs an attempt. Workers inside the server are named "errand:KIND:…"; nobody else may be. */
+enum worker_kind { WORKER_REMOTE, WORKER_RUN, WORKER_EXEC, WORKER_PUSH, WORKER_TEAM, WORKER_KINDS };
+enum worker_kind task_worker_kind(struct str worker);
+const char *task_worker_kind_name(enum worker_kind kind);
+bool task_worker_reserved(struct str worker); /* begins with "errand:" */
+
 static inline bool task_state_terminal(enum task_state state)
 {
     return state >= TASK_COMPLETED;

@@ -1,0 +1,64 @@
+/* queue/stray.c: run functions that were told to stop and still run. See stray.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "queue/stray.h"
+
+#include "base/mem.h"
+#include "queue/engine.h"
+
+struct stray *stray_find(const struct strays *strays, struct task_id id)
+{
+    struct map_node *node = map_find(&strays->by_id, id_hash(id));
+    while (node != NULL && !id_eq(HOLDER(node, struct stray, node)->id, id)) {
+        node = map_again(node);
+    }
+    return node == NULL ? NULL : HOLDER(node, struct stray, node);
+}
+
+void stray_add(struct strays *strays, struct task_id id, struct str document)
+{
+    struct stray *stray = mem_new(struct stray);
+    stray->id = id;
+    if (!str_absent(document)) {
+        stray->document = (struct str){mem_text(document.ptr, document.len), document.len};
+    }
+    map_add(&strays->by_id, &stray->node, id_hash(id));
+}
+
+void stray_remove(struct strays *strays, struct stray *stray)
+{
+    map_remove(&strays->by_id, &stray->node);
+    mem_free((char *)stray->document.ptr);
+    mem_free(stray);
+}
+
+void strays_fini(struct strays *strays)
+{
+    struct map_walk at = MAP_WALK;
+    for (struct map_node *node; (node = map_walk(&strays->by_id, &at)) != NULL;) {
+        stray_remove(strays, HOLDER(node, struct stray, node));
+    }
+    map_fini(&strays->by_id);
+}
+
+/* Frees the document in the store first: only what is committed may be given on. The commit is a
+ * batch of its own kind, so the rest follows in publish_returned() at once. */
+void on_returned(struct batch *batch, struct command *command)
+{
+    struct engine *engine = batch->engine;
+    struct stray *stray = stray_find(&engine->strays, command->returned.id);
+    struct err err = ERR_INIT;
+    if (stray == NULL || str_absent(stray->document)) {
+        batch->returned[batch->returned_count++] = command->returned.id;
+    } else if (batch_begin(batch)) {
+        if (tx_free_document(batch->tx, stray->document, stray->id, &err)) {
+            batch->returned[batch->returned_count++] = command->returned.id;
+            batch->writes = true;
+        } else {
+            batch_fail_store(batch, &err);
+        }
+    }
+    batch_need(batch, command->returned.id, false);
+    batch_load(batch);
+    batch_answer(batch, command);
+}
