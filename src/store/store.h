@@ -82,19 +82,32 @@ MUST_CHECK bool tx_insert(struct tx *tx, const struct task *const *tasks, size_t
 /* One compare-and-set each, in the order given: applied only if the row still has was->state and
  * was->attempt, and, where the change starts an attempt on a document, nobody else holds that
  * document. A change into a terminal state moves the task to the history, a revival back. `ended`:
- * the attempt was->attempt ended with this change; the store keeps it for the detail view.
- * Documents are leased to a task from RUNNING until it leaves RUNNING. What an order says (id to
- * created_ms) is never changed; the result, finished_ms and cancelled_ms are kept for terminal
- * tasks only. */
+ * the attempt was->attempt ended with this change; the store keeps it for the detail view. What an
+ * order says (id to created_ms) is never changed; the result, finished_ms and cancelled_ms are kept
+ * for terminal tasks only.
+ *
+ * Documents: a change into RUNNING leases the task's document to its holder (its `batch`, or itself
+ * without one): granted if it is free or that holder has it already. A change out of RUNNING frees
+ * it if the task itself is the holder, unless `keeps_document`. So a batch keeps its document from
+ * its first child's start until the container itself leaves RUNNING. Leases whose holder is not
+ * RUNNING are gone after the next writing open. */
 struct task_change {
     const struct task *was;
     const struct task *now;
     bool ended;
     bool keeps_document; /* the task leaves RUNNING, but its document stays leased to it */
-    struct str log; /* lines to add to the attempt's log, or absent */
-    bool applied;   /* out */
+    struct str log;      /* lines to add to the attempt's log, or absent */
+    bool applied;        /* out */
 };
 MUST_CHECK bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
+
+/* Relations, as they were inserted (task.parent, task.depends), in order of creation. */
+MUST_CHECK bool tx_children(struct tx *tx, struct task_id parent, struct arena *arena,
+                            struct task_id **ids, size_t *count, struct err *err);
+MUST_CHECK bool tx_dependents(struct tx *tx, struct task_id id, struct arena *arena,
+                              struct task_id **ids, size_t *count, struct err *err);
+MUST_CHECK bool tx_dependencies(struct tx *tx, struct task_id id, struct arena *arena,
+                                struct task_id **ids, size_t *count, struct err *err);
 
 /* Ends the lease of a document that was kept. Nothing happens if `holder` does not hold it. */
 MUST_CHECK bool tx_free_document(struct tx *tx, struct str document, struct task_id holder,
@@ -174,6 +187,12 @@ struct task_detail {
     size_t attempts_count;
     struct task_id *children;
     size_t children_count;
+    struct task_dependency { /* what it depends on, with the results so far */
+        struct task_id id;
+        enum task_state state;
+        struct str result; /* absent: none */
+    } * dependencies;
+    size_t dependencies_count;
 };
 MUST_CHECK bool reader_detail(struct reader *reader, struct task_id id, struct arena *arena,
                               bool *found, struct task_detail *out, struct err *err);

@@ -93,7 +93,14 @@ struct task {
     size_t tags_count;
     struct task_backoff backoff;
     struct task_id parent, team, schedule; /* relations; TASK_ID_NONE when unset */
-    int64_t expires_ms;                    /* UTC; 0: never */
+    struct task_id batch;          /* the outermost container it runs in; TASK_ID_NONE: none.
+                                      A document is held by the batch, not by its members */
+    bool container;                /* has children and is never claimed itself */
+    bool continues;                /* onChildFailure: continue */
+    bool runs_anyway;              /* onDependencyFailure: run */
+    const struct task_id *depends; /* only in an order: what it waits for */
+    size_t depends_count;
+    int64_t expires_ms; /* UTC; 0: never */
     int64_t created_ms;
 
     /* Where it stands: written by every transition, through life.h alone. Times are UTC, 0: unset.
@@ -107,6 +114,7 @@ struct task {
     int64_t scheduled_ms; /* not before this; the next retry while RETRYING */
     int64_t queued_ms;    /* its place in the line */
     int64_t started_ms, finished_ms, cancelled_ms, updated_ms;
+    int32_t unmet; /* dependencies that have not ended well (or at all, when it runs anyway) */
     bool cancel_requested;
     struct str cancel_reason;
 
