@@ -86,11 +86,11 @@ MUST_CHECK bool tx_insert(struct tx *tx, const struct task *const *tasks, size_t
  * order says (id to created_ms) is never changed; the result, finished_ms and cancelled_ms are kept
  * for terminal tasks only.
  *
- * Documents: a change into RUNNING leases the task's document to its holder (its `batch`, or itself
- * without one): granted if it is free or that holder has it already. A change out of RUNNING frees
- * it if the task itself is the holder, unless `keeps_document`. So a batch keeps its document from
- * its first child's start until the container itself leaves RUNNING. Leases whose holder is not
- * RUNNING are gone after the next writing open. */
+ * Documents: a change into RUNNING of a task that is no container leases its document to its holder
+ * (its `batch`, or itself without one): granted if it is free or that holder has it already. A
+ * change out of RUNNING frees it if the task itself is the holder, unless `keeps_document`. So a
+ * batch keeps its document from its first child's start until the container itself leaves RUNNING.
+ * Leases whose holder is not RUNNING are gone after the next writing open. */
 struct task_change {
     const struct task *was;
     const struct task *now;
