@@ -19,6 +19,7 @@ static const unsigned char life[TASK_STATES][TASK_EVENTS] = {
                       [EV_DELAY] = TO(TASK_SCHEDULED),
                       [EV_CANCEL] = TO(TASK_CANCELLED)},
     [TASK_QUEUED] = {[EV_CLAIM] = TO(TASK_RUNNING),
+                     [EV_OPEN] = TO(TASK_RUNNING),
                      [EV_DELAY] = TO(TASK_SCHEDULED),
                      [EV_CANCEL] = TO(TASK_CANCELLED)},
     [TASK_RUNNING] = {[EV_COMPLETE] = TO(TASK_COMPLETED),
@@ -31,16 +32,23 @@ static const unsigned char life[TASK_STATES][TASK_EVENTS] = {
     [TASK_RETRYING] = {[EV_DUE] = TO(TASK_QUEUED),
                        [EV_DELAY] = TO(TASK_RETRYING),
                        [EV_CANCEL] = TO(TASK_CANCELLED)},
-    [TASK_FAILED] = {[EV_REVIVE] = TO(TASK_QUEUED)},
-    [TASK_TIMEOUT] = {[EV_REVIVE] = TO(TASK_QUEUED)},
-    [TASK_CANCELLED] = {[EV_REVIVE] = TO(TASK_QUEUED)},
+    [TASK_FAILED] = {[EV_REVIVE] = TO(TASK_QUEUED),
+                     [EV_SHELVE] = TO(TASK_WAITING),
+                     [EV_REOPEN] = TO(TASK_RUNNING)},
+    [TASK_TIMEOUT] = {[EV_REVIVE] = TO(TASK_QUEUED),
+                      [EV_SHELVE] = TO(TASK_WAITING),
+                      [EV_REOPEN] = TO(TASK_RUNNING)},
+    [TASK_CANCELLED] = {[EV_REVIVE] = TO(TASK_QUEUED),
+                        [EV_SHELVE] = TO(TASK_WAITING),
+                        [EV_REOPEN] = TO(TASK_RUNNING)},
 };
 
 static const char *const event_names[TASK_EVENTS] = {
     [EV_DUE] = "become due",    [EV_UNBLOCK] = "be unblocked", [EV_CLAIM] = "be claimed",
     [EV_COMPLETE] = "complete", [EV_RETRY] = "be retried",     [EV_GIVE_UP] = "fail",
     [EV_TIME_OUT] = "time out", [EV_RELEASE] = "be released",  [EV_CANCEL] = "be cancelled",
-    [EV_REVIVE] = "be retried", [EV_DELAY] = "be put off",
+    [EV_REVIVE] = "be retried", [EV_DELAY] = "be put off",     [EV_OPEN] = "be opened",
+    [EV_SHELVE] = "be retried", [EV_REOPEN] = "be retried",
 };
 
 const char *task_event_name(enum task_event event)
@@ -65,6 +73,25 @@ static bool move(struct task *task, enum task_event event, int64_t now_ms, struc
                        task_state_name(task->state), event_names[event]);
     }
     task->updated_ms = now_ms;
+    return true;
+}
+
+void task_begin_waiting(struct task *task, int64_t now_ms)
+{
+    task->created_ms = task->updated_ms = now_ms;
+    task->progress = -1;
+    task->state = TASK_WAITING;
+}
+
+bool task_unblock(struct task *task, int64_t now_ms, struct err *err)
+{
+    if (task->scheduled_ms > now_ms) {
+        return move(task, EV_DELAY, now_ms, err);
+    }
+    if (!move(task, EV_UNBLOCK, now_ms, err)) {
+        return false;
+    }
+    task->queued_ms = now_ms;
     return true;
 }
 
@@ -290,18 +317,75 @@ bool task_cancel_now(struct task *task, int64_t now_ms, struct err *err)
     return end_cancelled(task, now_ms, err);
 }
 
+static void forget_end(struct task *task)
+{
+    task->retries = 0;
+    task->scheduled_ms = task->finished_ms = task->cancelled_ms = 0;
+    task->cancel_reason = STR_NONE;
+    task->error = (struct task_error){0};
+    task->result = STR_NONE;
+}
+
 bool task_revive(struct task *task, int64_t now_ms, struct err *err)
 {
     if (!move(task, EV_REVIVE, now_ms, err)) {
         return false;
     }
-    task->retries = 0;
+    forget_end(task);
     task->queued_ms = now_ms;
-    task->scheduled_ms = task->finished_ms = task->cancelled_ms = 0;
-    task->cancel_reason = STR_NONE;
-    task->error = (struct task_error){0};
-    task->result = STR_NONE;
     return true;
+}
+
+bool task_shelve(struct task *task, int64_t now_ms, struct err *err)
+{
+    if (!move(task, EV_SHELVE, now_ms, err)) {
+        return false;
+    }
+    forget_end(task);
+    task->queued_ms = 0;
+    return true;
+}
+
+/* ---- Containers ---- */
+
+bool task_open(struct task *container, int64_t now_ms, struct err *err)
+{
+    if (!move(container, EV_OPEN, now_ms, err)) {
+        return false;
+    }
+    container->started_ms = now_ms;
+    return true;
+}
+
+bool task_reopen(struct task *container, int64_t now_ms, struct err *err)
+{
+    if (!move(container, EV_REOPEN, now_ms, err)) {
+        return false;
+    }
+    forget_end(container);
+    return true;
+}
+
+bool task_close(struct task *container, struct str result, int64_t now_ms, struct err *err)
+{
+    if (!move(container, EV_COMPLETE, now_ms, err)) {
+        return false;
+    }
+    container->result = result;
+    container->finished_ms = now_ms;
+    container->cancel_requested = false;
+    container->cancel_reason = STR_NONE;
+    return true;
+}
+
+bool task_close_badly(struct task *container, const struct task_error *error, int64_t now_ms,
+                      struct err *err)
+{
+    if (container->cancel_requested) {
+        return end_cancelled(container, now_ms, err);
+    }
+    container->error = *error;
+    return give_up(container, EV_GIVE_UP, now_ms, err);
 }
 
 static bool put_off(struct task *task, int64_t until_ms, int64_t now_ms, struct err *err)

@@ -24,6 +24,9 @@ enum task_event {
     EV_CANCEL,
     EV_REVIVE, /* a manual retry */
     EV_DELAY,  /* put off to a later time */
+    EV_OPEN,   /* a container's first child starts */
+    EV_SHELVE, /* a manual retry of what has to wait its turn again */
+    EV_REOPEN, /* a manual retry of a container */
     TASK_EVENTS
 };
 
@@ -33,6 +36,12 @@ const char *task_event_name(enum task_event event);
 
 /* SCHEDULED or QUEUED, by scheduled_ms; fills the times. Everything else is the order's. */
 void task_begin(struct task *task, int64_t now_ms);
+
+/* WAITING for dependencies, or for its turn among its parent's children. */
+void task_begin_waiting(struct task *task, int64_t now_ms);
+
+/* What it waited for has happened: QUEUED, or SCHEDULED while its time is still ahead. */
+MUST_CHECK bool task_unblock(struct task *task, int64_t now_ms, struct err *err);
 
 MUST_CHECK bool task_due(struct task *task, int64_t now_ms, struct err *err);
 
@@ -77,6 +86,17 @@ MUST_CHECK bool task_cancel_now(struct task *task, int64_t now_ms,
 
 /* FAILED, TIMEOUT or CANCELLED → QUEUED with a fresh budget; `attempt` goes on counting. */
 MUST_CHECK bool task_revive(struct task *task, int64_t now_ms, struct err *err);
+
+/* FAILED, TIMEOUT or CANCELLED → WAITING: retried, but its turn has not come. */
+MUST_CHECK bool task_shelve(struct task *task, int64_t now_ms, struct err *err);
+
+/* A container runs from its first child's start to its last child's end, without an attempt. */
+MUST_CHECK bool task_open(struct task *container, int64_t now_ms, struct err *err);
+MUST_CHECK bool task_reopen(struct task *container, int64_t now_ms, struct err *err);
+MUST_CHECK bool task_close(struct task *container, struct str result, int64_t now_ms,
+                           struct err *err);
+MUST_CHECK bool task_close_badly(struct task *container, const struct task_error *error,
+                                 int64_t now_ms, struct err *err); /* CANCELLED if that was asked */
 
 /* PATCH: which fields, and their new values. */
 struct task_patch {

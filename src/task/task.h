@@ -98,9 +98,9 @@ struct task {
     bool container;                /* has children and is never claimed itself */
     bool continues;                /* onChildFailure: continue */
     bool runs_anyway;              /* onDependencyFailure: run */
-    const struct task_id *depends; /* only in an order: what it waits for */
-    size_t depends_count;
-    int64_t expires_ms; /* UTC; 0: never */
+    const struct task_id *depends; /* what it waits for: only in an order, not loaded back */
+    size_t depends_count;          /* how many: always there */
+    int64_t expires_ms;            /* UTC; 0: never */
     int64_t created_ms;
 
     /* Where it stands: written by every transition, through life.h alone. Times are UTC, 0: unset.

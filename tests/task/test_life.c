@@ -30,15 +30,15 @@ TEST(the_table_of_life_has_these_cells_and_no_others)
 {
     /* One letter per state a cell leads to; a dot is refused. Rows and columns as declared. */
     static const char *const cells[TASK_STATES] = {
-        "Q.......C.S", /* SCHEDULED */
-        ".Q......C.S", /* WAITING */
-        "..R.....C.S", /* QUEUED */
-        "...DrFTQC.S", /* RUNNING */
-        "Q.......C.r", /* RETRYING */
-        "...........", /* COMPLETED */
-        ".........Q.", /* FAILED */
-        ".........Q.", /* CANCELLED */
-        ".........Q.", /* TIMEOUT */
+        "Q.......C.S...", /* SCHEDULED */
+        ".Q......C.S...", /* WAITING */
+        "..R.....C.SR..", /* QUEUED */
+        "...DrFTQC.S...", /* RUNNING */
+        "Q.......C.r...", /* RETRYING */
+        "..............", /* COMPLETED */
+        ".........Q..WR", /* FAILED */
+        ".........Q..WR", /* CANCELLED */
+        ".........Q..WR", /* TIMEOUT */
     };
     static const char letters[TASK_STATES + 1] = "SWQRrDFCT";
     for (int state = 0; state < TASK_STATES; state++) {
@@ -192,6 +192,36 @@ TEST(changing_the_time_moves_between_queued_and_scheduled)
     struct task busy = running();
     CHECK(!task_change(&busy, &later, 3000, &err));
     CHECK_EQ(err.kind, ERR_CONFLICT);
+}
+
+TEST(what_waited_is_queued_or_scheduled_by_its_time)
+{
+    struct err err;
+    struct task soon = {0}, later = {.scheduled_ms = 9000};
+    task_begin_waiting(&soon, 1000);
+    task_begin_waiting(&later, 1000);
+    CHECK_OK(task_unblock(&soon, 2000, &err));
+    CHECK_OK(task_unblock(&later, 2000, &err));
+    CHECK_EQ(soon.state, TASK_QUEUED);
+    CHECK_EQ(soon.queued_ms, 2000);
+    CHECK_EQ(later.state, TASK_SCHEDULED);
+}
+
+TEST(a_container_opens_closes_and_reopens_without_an_attempt)
+{
+    struct err err;
+    struct task box = queued();
+    CHECK_OK(task_open(&box, 2000, &err));
+    CHECK_EQ(box.state, TASK_RUNNING);
+    CHECK_EQ(box.attempt, 0);
+    struct task_error why = {.code = STR("child_failed")};
+    CHECK_OK(task_close_badly(&box, &why, 3000, &err));
+    CHECK_EQ(box.state, TASK_FAILED);
+    CHECK_OK(task_reopen(&box, 4000, &err));
+    CHECK_EQ(box.state, TASK_RUNNING);
+    CHECK(str_absent(box.error.code));
+    CHECK_OK(task_close(&box, STR("[1]"), 5000, &err));
+    CHECK_EQ(box.state, TASK_COMPLETED);
 }
 
 TEST(a_task_that_expired_before_it_came_is_cancelled_at_once)
