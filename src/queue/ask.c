@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "queue/engine.h"
+#include "queue/flow.h"
 
 #define DOCUMENTS_MAX 1000 /* shown at once */
 #define WAITING_MAX   1000 /* ids of a document's line shown at once */
@@ -121,6 +122,61 @@ static void why_workers(struct batch *batch, struct command *command, const stru
     }
 }
 
+static void why_parent(struct command *command, const struct task *task)
+{
+    char text[TASK_ID_TEXT];
+    struct why_reason *reason =
+        add_reason(command, WHY_PARENT,
+                   arena_printf(command->arena, "it waits for its turn among the children of %s",
+                                id_text(task->parent, text).ptr));
+    reason->task = task->parent;
+}
+
+static void why_dependencies(struct batch *batch, struct command *command, const struct task *task)
+{
+    struct task_dependency *on;
+    size_t count;
+    if (!flow_dependencies(batch, task->id, &batch->arena, &on, &count)) {
+        return;
+    }
+    struct why_reason *reason = add_reason(
+        command, WHY_DEPENDENCIES,
+        arena_printf(command->arena, "it waits for %d of %zu dependencies", task->unmet, count));
+    reason->tasks = arena_array(command->arena, struct task_id, count);
+    for (size_t i = 0; i < count; i++) {
+        if (task->runs_anyway ? !task_state_terminal(on[i].state) : on[i].state != TASK_COMPLETED) {
+            reason->tasks[reason->tasks_count++] = on[i].id;
+        }
+    }
+}
+
+/* A container waits for what its first child waits for. */
+static const struct task *who_waits(struct batch *batch, const struct task *task)
+{
+    struct task_id *ids;
+    size_t count;
+    struct err err = ERR_INIT;
+    while (task->container && batch_begin(batch) &&
+           tx_children(batch->tx, task->id, &batch->arena, &ids, &count, &err) && count > 0) {
+        struct item *first = batch_item(batch, ids[0]);
+        if (first == NULL || !first->found) {
+            break;
+        }
+        task = &first->now;
+    }
+    return task;
+}
+
+static void why_queued(struct batch *batch, struct command *command, const struct task *task)
+{
+    task = who_waits(batch, task);
+    if (task->state == TASK_QUEUED) {
+        why_queue(batch, command, task);
+        why_document(batch, command, task);
+        why_workers(batch, command, task);
+    }
+}
+
 void on_why(struct batch *batch, struct command *command)
 {
     struct item *item;
@@ -132,9 +188,11 @@ void on_why(struct batch *batch, struct command *command)
         if (task->state == TASK_SCHEDULED || task->state == TASK_RETRYING) {
             why_later(command, task);
         } else if (task->state == TASK_QUEUED) {
-            why_queue(batch, command, task);
-            why_document(batch, command, task);
-            why_workers(batch, command, task);
+            why_queued(batch, command, task);
+        } else if (task->state == TASK_WAITING && !id_none(task->parent)) {
+            why_parent(command, task);
+        } else if (task->state == TASK_WAITING) {
+            why_dependencies(batch, command, task);
         }
     }
     batch_answer(batch, command);

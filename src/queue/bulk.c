@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "queue/engine.h"
+#include "queue/flow.h"
 
 #define BIT(state) (1u << (state))
 
@@ -48,13 +49,14 @@ void bulk_undo_chunk(struct command *command)
     command->bulk.count = command->bulk.chunk_count;
 }
 
-static bool act(struct batch *batch, struct item *item, const struct command_bulk *bulk)
+static bool act(struct batch *batch, struct item *item, const struct command *command)
 {
+    const struct command_bulk *bulk = &command->bulk;
     struct err refused;
     int64_t now_ms = batch->now.wall_ms;
     switch (bulk->verb) {
     case BULK_REVIVE:
-        return task_revive(&item->now, now_ms, &refused);
+        return flow_revive(batch, item, command, &refused);
     case BULK_PURGE:
         return item->now.state != TASK_RUNNING &&
                task_cancel(&item->now, STR("purged"), now_ms, &refused);
@@ -79,7 +81,7 @@ static bool act_on_all(struct batch *batch, struct command *command, const struc
         struct item *item = batch_item(batch, ids[i]);
         if (item_busy(item, command)) {
             *busy = MAX(*busy, item->id.hi);
-        } else if (item->found && act(batch, item, &command->bulk)) {
+        } else if (item->found && act(batch, item, command)) {
             batch_change(batch, item, command);
             tell_cancel(batch, item);
             command->bulk.count++;

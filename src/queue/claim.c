@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "queue/engine.h"
+#include "queue/flow.h"
 
 static const struct str default_queue = {"default", 7};
 
@@ -137,6 +138,18 @@ static bool start(struct batch *batch, struct item *item, const struct command_c
     return true;
 }
 
+/* Results of what the task depended on go along with it. */
+static void add_facts(struct batch *batch, struct command *command, size_t at)
+{
+    struct command_claim *claim = &command->claim;
+    const struct task *task = &claim->tasks[at];
+    claim->facts[at] = (struct claim_facts){0};
+    if (task->depends_count > 0) {
+        (void)!flow_dependencies(batch, task->id, command->arena, &claim->facts[at].dependencies,
+                                 &claim->facts[at].dependencies_count);
+    }
+}
+
 /* False when some of it came to nothing: then there may be more to propose. */
 static bool decide_proposal(struct batch *batch, const struct proposal *proposal)
 {
@@ -144,11 +157,13 @@ static bool decide_proposal(struct batch *batch, const struct proposal *proposal
     struct command_claim *claim = &command->claim;
     claim->proposal = 0;
     claim->tasks = arena_alloc(command->arena, proposal->count * sizeof *claim->tasks);
+    claim->facts = arena_alloc(command->arena, proposal->count * sizeof *claim->facts);
     claim->count = 0;
     for (size_t i = 0; i < proposal->count; i++) {
         struct item *item = batch_item(batch, proposal->hints[i].id);
         if (item != NULL && start(batch, item, claim)) {
-            claim->tasks[claim->count++] = task_copy(command->arena, &item->now);
+            claim->tasks[claim->count] = task_copy(command->arena, &item->now);
+            add_facts(batch, command, claim->count++);
         }
     }
     return claim->count == proposal->count;

@@ -120,7 +120,7 @@ static int64_t wall_time(const struct task *task)
 
 static bool waits_by_itself(const struct task *task)
 {
-    return task->state == TASK_RUNNING || task->state == TASK_RETRYING ||
+    return (task->state == TASK_RUNNING && !task->container) || task->state == TASK_RETRYING ||
            wall_time(task) != NEVER_MS;
 }
 

@@ -9,6 +9,7 @@
 #include "queue/engine.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "queue/flow.h"
 
 static void init(struct engine *engine, const struct engine_options *options)
 {
@@ -160,6 +161,7 @@ static void decide_all(struct batch *batch)
         decide(batch, HOLDER(it, struct command, link));
     }
     claims_decide(batch);
+    flow_follow(batch);
 }
 
 static void fail_batch(struct batch *batch)

@@ -96,7 +96,8 @@ struct item {
     bool removed;      /* terminal and deleted */
     bool renewed;      /* its lease was set anew */
     bool taken;        /* proposed by the broker in this batch */
-    bool strays;       /* the attempt ends, but its run function goes on */
+    bool strays;       /* the attempt ends, but its run function goes on: its document is kept */
+    int followed;      /* flow.c: 1 + the state whose consequences were drawn */
     struct str log;    /* lines to add */
 };
 

@@ -89,17 +89,38 @@ static void tell_queue(struct batch *batch, const struct command_queue *change)
 
 /* ---- Remembering ---- */
 
+static struct task_id holder_of(const struct task *task)
+{
+    return id_none(task->batch) ? task->id : task->batch;
+}
+
+/* A batch that holds its document already hands it from child to child: they need not stand in
+ * line. */
+static bool batch_holds(struct engine *engine, const struct task *task)
+{
+    struct broker_document found;
+    if (id_none(task->batch) || str_absent(task->document)) {
+        return false;
+    }
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    broker_document(engine->broker, task->document, 0, &arena, &found);
+    return found.held && id_eq(found.holder, task->batch);
+}
+
 static void offer(struct engine *engine, const struct task *task)
 {
-    if (stray_find(&engine->strays, task->id) != NULL) {
-        return; /* offered when its last run function has returned */
+    /* A container is never claimed itself; a task whose last run function still works is offered
+     * when that has returned. */
+    if (task->container || stray_find(&engine->strays, task->id) != NULL) {
+        return;
     }
-    broker_offer(engine->broker, &(struct hint){.id = task->id,
-                                                .type = task->type,
-                                                .queue = task->queue,
-                                                .document = task->document,
-                                                .priority = task->priority,
-                                                .queued_ms = task->queued_ms});
+    broker_offer(engine->broker,
+                 &(struct hint){.id = task->id,
+                                .type = task->type,
+                                .queue = task->queue,
+                                .document = batch_holds(engine, task) ? STR_NONE : task->document,
+                                .priority = task->priority,
+                                .queued_ms = task->queued_ms});
 }
 
 /* Sets or removes what the task waits for, and links a running one to its worker. */
@@ -123,17 +144,26 @@ static void remember_due(struct engine *engine, const struct task *task, bool re
     }
 }
 
-static void count_start(struct engine *engine, struct lane *lane, const struct task *now,
-                        struct now at)
+static void enter_running(struct engine *engine, struct lane *lane, const struct task *now,
+                          struct now at)
 {
+    if (now->container) {
+        return; /* it has no attempt */
+    }
     lane_started(lane, at);
     engine->in_server += task_worker_kind(now->worker) != WORKER_REMOTE;
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     rates_add(engine->rates.started, &engine->rates, at, 1);
+    if (!id_none(now->batch) && !str_absent(now->document)) {
+        broker_hold(engine->broker, now->document, now->batch);
+    }
 }
 
-static void count_end(struct lane *lane, const struct task *was, const struct task *now)
+static void count_end(struct engine *engine, struct lane *lane, const struct item *item)
 {
+    const struct task *was = &item->was, *now = &item->now;
+    lane->running--;
+    engine->in_server -= task_worker_kind(was->worker) != WORKER_REMOTE;
     lane->outcomes[now->outcome]++;
     lane->completed += now->state == TASK_COMPLETED;
     histogram_add(&lane->run, now->attempt_ended_ms - was->started_ms);
@@ -141,15 +171,18 @@ static void count_end(struct lane *lane, const struct task *was, const struct ta
 
 static void leave_running(struct engine *engine, struct lane *lane, const struct item *item)
 {
-    lane->running--;
-    engine->in_server -= task_worker_kind(item->was.worker) != WORKER_REMOTE;
-    count_end(lane, &item->was, &item->now);
-    if (item->strays) {
-        stray_add(&engine->strays, item->id, item->was.document);
-    } else if (!str_absent(item->was.document)) {
-        broker_let_go(engine->broker, item->was.document, item->id);
+    const struct task *was = &item->was;
+    if (!was->container) {
+        count_end(engine, lane, item);
+        lane_wake(&engine->lanes, lane); /* a place below maxConcurrent has become free */
+        if (item->strays) {
+            stray_add(&engine->strays, was);
+        }
     }
-    lane_wake(&engine->lanes, lane); /* a place below maxConcurrent has become free */
+    /* Only the holder itself gives its document on: a batch keeps it until the batch is over. */
+    if (!item->strays && !str_absent(was->document) && id_none(was->batch)) {
+        broker_let_go(engine->broker, was->document, item->id);
+    }
 }
 
 static void note_finished(struct engine *engine, const struct task *now)
@@ -170,7 +203,7 @@ static void note_change(struct engine *engine, const struct item *item, struct n
         leave_running(engine, lane, item);
     }
     if (now->state == TASK_RUNNING && was->state != TASK_RUNNING) {
-        count_start(engine, lane, now, at);
+        enter_running(engine, lane, now, at);
     }
     if (now->state == TASK_QUEUED) {
         offer(engine, now);
@@ -286,7 +319,7 @@ static void publish_strays(struct batch *batch)
             continue;
         }
         if (!str_absent(stray->document)) {
-            broker_let_go(engine->broker, stray->document, stray->id);
+            broker_let_go(engine->broker, stray->document, stray->holder);
         }
         stray_remove(&engine->strays, stray);
         if (item->found && !item->removed) {
@@ -324,20 +357,42 @@ void publish(struct batch *batch)
 
 /* ---- At start ---- */
 
+/* Members of batches are few and need to know who holds their document: they come last. */
+struct boot {
+    struct engine *engine;
+    struct arena arena;
+    struct task *members;
+    size_t count, room;
+};
+
 static bool boot_queue(void *arg, const struct store_queue *queue, struct err *err)
 {
-    struct engine *engine = arg;
+    struct boot *boot = arg;
+    struct engine *engine = boot->engine;
     (void)err;
     lane_configure(&engine->lanes, lane_get(&engine->lanes, queue->name), queue, true,
                    clock_now(engine->with.clock));
     return true;
 }
 
+static void put_off(struct boot *boot, const struct task *task)
+{
+    if (boot->count == boot->room) {
+        boot->room = MAX(boot->room * 2, (size_t)16);
+        boot->members = mem_array(boot->members, boot->room, sizeof *boot->members);
+    }
+    boot->members[boot->count++] = task_copy(&boot->arena, task);
+}
+
 /* Attempts of this server's own workers ended with the last process: they are taken over at once.
  */
-static void lose_ours(struct engine *engine, struct task_id id)
+static void boot_running(struct engine *engine, const struct task *task)
 {
-    struct due_entry *entry = due_find(&engine->due, id);
+    struct due_entry *entry = due_find(&engine->due, task->id);
+    lane_get(&engine->lanes, task->queue)->running++;
+    if (!str_absent(task->document)) {
+        broker_hold(engine->broker, task->document, holder_of(task));
+    }
     if (entry->kind != WORKER_REMOTE) {
         engine->in_server++; /* until the janitor has said so, in the first batch */
         due_lose(&engine->due, entry);
@@ -346,36 +401,66 @@ static void lose_ours(struct engine *engine, struct task_id id)
 
 static bool boot_task(void *arg, const struct task *task, struct err *err)
 {
-    struct engine *engine = arg;
+    struct boot *boot = arg;
+    struct engine *engine = boot->engine;
     (void)err;
-    if (task->state == TASK_QUEUED) {
-        offer(engine, task);
-    }
-    if (task->state == TASK_RUNNING) {
-        lane_get(&engine->lanes, task->queue)->running++;
-        if (!str_absent(task->document)) {
-            broker_hold(engine->broker, task->document, task->id);
-        }
-    }
     if (task->state != TASK_QUEUED || task->expires_ms != 0) {
         remember_due(engine, task, true, clock_now(engine->with.clock));
     }
-    if (task->state == TASK_RUNNING) {
-        lose_ours(engine, task->id);
+    if (task->state == TASK_RUNNING && !task->container) {
+        boot_running(engine, task);
+    } else if (task->container || !id_none(task->batch)) {
+        put_off(boot, task);
+    } else if (task->state == TASK_QUEUED) {
+        offer(engine, task);
+    }
+    return true;
+}
+
+static bool is_held(struct engine *engine, struct str document)
+{
+    struct broker_document found;
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    broker_document(engine->broker, document, 0, &arena, &found);
+    return found.held;
+}
+
+/* An open batch holds its document also while none of its children runs. */
+static void boot_members(struct boot *boot)
+{
+    struct engine *engine = boot->engine;
+    for (size_t i = 0; i < boot->count; i++) {
+        const struct task *task = &boot->members[i];
+        if (task->container && task->state == TASK_RUNNING && id_none(task->batch) &&
+            !str_absent(task->document) && !is_held(engine, task->document)) {
+            broker_hold(engine->broker, task->document, task->id);
+        } else if (task->state == TASK_QUEUED) {
+            offer(engine, task);
+        }
+    }
+}
+
+static bool boot_lanes(struct boot *boot, struct err *err)
+{
+    struct store_counts counts;
+    if (!store_counts(boot->engine->store, &boot->arena, &counts, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < counts.count; i++) {
+        lane_get(&boot->engine->lanes, counts.at[i].queue);
     }
     return true;
 }
 
 bool publish_boot(struct engine *engine, struct err *err)
 {
-    struct arena arena = ARENA_INIT;
-    struct store_counts counts;
-    bool ok = store_scan_queues(engine->store, boot_queue, engine, err) &&
-              store_scan_live(engine->store, boot_task, engine, err) &&
-              store_counts(engine->store, &arena, &counts, err);
-    for (size_t i = 0; ok && i < counts.count; i++) {
-        lane_get(&engine->lanes, counts.at[i].queue);
+    struct boot boot = {.engine = engine};
+    bool ok = store_scan_queues(engine->store, boot_queue, &boot, err) &&
+              store_scan_live(engine->store, boot_task, &boot, err) && boot_lanes(&boot, err);
+    if (ok) {
+        boot_members(&boot);
     }
-    arena_fini(&arena);
+    mem_free(boot.members);
+    arena_fini(&boot.arena);
     return ok;
 }

@@ -62,6 +62,14 @@ struct order {
         task; /* in: the order, checked with task_check_order(). out: the task as it is now */
     int64_t delay_ms; /* in: negative: none; otherwise scheduled_ms is now + delay */
     bool known;       /* out: its idempotencyKey was there already; `task` is the first one */
+    size_t parent; /* in: 1 + the place of its parent among the orders; 0: none. After its parent */
+    const struct order_need {
+        struct task_id id; /* a task that exists, or */
+        size_t order;      /* 1 + the place of another order of the same request */
+    } * needs;             /* in: dependsOn */
+    size_t needs_count;
+    bool skipped;          /* out: the child of a known task: it was not created again */
+    struct order *same_as; /* the engine's own: an earlier order with the same key */
 };
 
 struct command_create {
@@ -83,7 +91,11 @@ struct command_claim {
     bool wait; /* hold the answer until there is a task or COMMAND_CLAIM_STOP names the serial */
     uint64_t serial;    /* the sender's own number for this claim, unique per engine */
     struct task *tasks; /* out: whole tasks, RUNNING, their token in `token` */
-    size_t count;       /* out */
+    struct claim_facts {
+        struct task_dependency *dependencies;
+        size_t dependencies_count;
+    } * facts;    /* out: beside each task, what it depended on */
+    size_t count; /* out */
     struct claim_place
         *places; /* the engine's own while the claim waits: one in each queue's line */
     struct link waiting;

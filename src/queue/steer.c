@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "queue/engine.h"
+#include "queue/flow.h"
 
 void prepare_one(struct batch *batch, struct command *command)
 {
@@ -22,6 +23,7 @@ static void with_task(struct batch *batch, struct command *command, verb_fn *ver
             return;
         }
         if (verb(batch, item, command)) {
+            flow_follow(batch); /* what it means for others may come back to this task */
             command->one.task = task_copy(command->arena, &item->now);
         }
     }
@@ -40,6 +42,9 @@ static bool cancel(struct batch *batch, struct item *item, struct command *comma
     if (item->now.state == TASK_CANCELLED || item->now.cancel_requested) {
         return true; /* said again */
     }
+    if (item->now.container) {
+        return flow_cancel(batch, item, command->one.reason, command, &command->err);
+    }
     if (!task_cancel(&item->now, command->one.reason, batch->now.wall_ms, &command->err)) {
         return false;
     }
@@ -55,11 +60,7 @@ void on_cancel(struct batch *batch, struct command *command)
 
 static bool revive(struct batch *batch, struct item *item, struct command *command)
 {
-    if (!task_revive(&item->now, batch->now.wall_ms, &command->err)) {
-        return false;
-    }
-    batch_change(batch, item, command);
-    return true;
+    return flow_revive(batch, item, command, &command->err);
 }
 
 void on_revive(struct batch *batch, struct command *command)
@@ -74,7 +75,8 @@ static bool change(struct batch *batch, struct item *item, struct command *comma
     }
     item->renewed = command->one.patch.has_scheduled;
     batch_change(batch, item, command);
-    return true;
+    return !item->now.container ||
+           flow_change(batch, item, &command->one.patch, command, &command->err);
 }
 
 void on_change(struct batch *batch, struct command *command)

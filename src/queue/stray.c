@@ -15,14 +15,27 @@ struct stray *stray_find(const struct strays *strays, struct task_id id)
     return node == NULL ? NULL : HOLDER(node, struct stray, node);
 }
 
-void stray_add(struct strays *strays, struct task_id id, struct str document)
+void stray_add(struct strays *strays, const struct task *task)
 {
     struct stray *stray = mem_new(struct stray);
-    stray->id = id;
-    if (!str_absent(document)) {
-        stray->document = (struct str){mem_text(document.ptr, document.len), document.len};
+    stray->id = task->id;
+    stray->holder = id_none(task->batch) ? task->id : task->batch;
+    if (!str_absent(task->document)) {
+        stray->document =
+            (struct str){mem_text(task->document.ptr, task->document.len), task->document.len};
     }
-    map_add(&strays->by_id, &stray->node, id_hash(id));
+    map_add(&strays->by_id, &stray->node, id_hash(task->id));
+}
+
+bool stray_holds(const struct strays *strays, struct task_id holder)
+{
+    struct map_walk at = MAP_WALK;
+    for (struct map_node *node; (node = map_walk(&strays->by_id, &at)) != NULL;) {
+        if (id_eq(HOLDER(node, struct stray, node)->holder, holder)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void stray_remove(struct strays *strays, struct stray *stray)
@@ -51,7 +64,7 @@ void on_returned(struct batch *batch, struct command *command)
     if (stray == NULL || str_absent(stray->document)) {
         batch->returned[batch->returned_count++] = command->returned.id;
     } else if (batch_begin(batch)) {
-        if (tx_free_document(batch->tx, stray->document, stray->id, &err)) {
+        if (tx_free_document(batch->tx, stray->document, stray->holder, &err)) {
             batch->returned[batch->returned_count++] = command->returned.id;
             batch->writes = true;
         } else {

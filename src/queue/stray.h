@@ -16,7 +16,8 @@
 struct stray {
     struct map_node node;
     struct task_id id;
-    struct str document; /* owned; absent: none */
+    struct task_id holder; /* of the document: the task itself or its batch */
+    struct str document;   /* owned; absent: none */
 };
 
 struct strays {
@@ -25,7 +26,8 @@ struct strays {
 
 void strays_fini(struct strays *strays);
 struct stray *stray_find(const struct strays *strays, struct task_id id); /* NULL: none */
-void stray_add(struct strays *strays, struct task_id id, struct str document);
+void stray_add(struct strays *strays, const struct task *task);
+bool stray_holds(const struct strays *strays, struct task_id holder); /* a document for it */
 void stray_remove(struct strays *strays, struct stray *stray);
 
 #endif
