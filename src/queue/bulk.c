@@ -62,7 +62,8 @@ static bool act(struct batch *batch, struct item *item, const struct command *co
                task_cancel(&item->now, STR("purged"), now_ms, &refused);
     default:
         return !item->now.cancel_requested &&
-               task_cancel(&item->now, bulk->reason, now_ms, &refused);
+               (item->now.container ? flow_cancel(batch, item, bulk->reason, command, &refused)
+                                    : task_cancel(&item->now, bulk->reason, now_ms, &refused));
     }
 }
 
