@@ -100,7 +100,7 @@ static void write_worker(struct json_writer *w, const struct worker_view *worker
 {
     json_open_object(w);
     json_put_str(w, "id", worker->id);
-    json_put_str(w, "kind", worker->kind);
+    json_put_c(w, "kind", task_worker_kind_name(worker->kind));
     json_put_str(w, "node", node);
     json_put_c(w, "state", worker->tasks_count > 0 ? "busy" : "idle");
     ids_put(w, "taskIds", worker->tasks, worker->tasks_count);

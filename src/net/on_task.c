@@ -31,7 +31,9 @@ static void answer_many(struct call *call, const struct order *orders, size_t co
     struct json_writer w = call_writer(call);
     json_open_array(&w);
     for (size_t i = 0; i < count; i++) {
-        task_write(&w, &orders[i].task);
+        if (orders[i].parent == 0) { /* children are seen in their parent's detail */
+            task_write(&w, &orders[i].task);
+        }
     }
     json_close_array(&w);
     call_answer(call, 201);

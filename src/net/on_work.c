@@ -37,7 +37,8 @@ static size_t write_claimed(struct json_writer *w, const struct command_claim *c
     json_open_object(w);
     json_put_array(w, "tasks");
     while (n < claim->count && w->buf->len <= ANSWER_WHOLE_MAX) {
-        task_write_claimed(w, &claim->tasks[n++]);
+        task_write_claimed(w, &claim->tasks[n], &claim->facts[n]);
+        n++;
     }
     json_close_array(w);
     json_close_object(w);

@@ -4,18 +4,12 @@
 #include "net/task_in.h"
 
 #include "net/fault.h"
+#include "net/order_in.h"
 #include "wire/base64.h"
-
-/* One order while it is read: what was given, beside the order itself. */
-struct order_in {
-    struct order *order;
-    size_t payload_max;
-    bool has_scheduled, has_payload;
-};
 
 static struct task *task_of(void *into)
 {
-    return &((struct order_in *)into)->order->task;
+    return &((struct order_in *)into)->order.task;
 }
 
 /* ---- Values ---- */
@@ -86,6 +80,7 @@ static bool set_queue(struct json *json, void *into, struct err *err)
 
 static bool set_document(struct json *json, void *into, struct err *err)
 {
+    ((struct order_in *)into)->has_document = true;
     return json_take_null(json) || field_str(json, &task_of(into)->document, err);
 }
 
@@ -104,7 +99,7 @@ static bool take_payload(struct json *json, struct order_in *in, const char *fie
         return fault_too_large(err, field, bytes.len, in->payload_max);
     }
     in->has_payload = true;
-    in->order->task.payload = bytes;
+    in->order.task.payload = bytes;
     return true;
 }
 
@@ -165,7 +160,7 @@ static bool set_delay(struct json *json, void *into, struct err *err)
 {
     struct order_in *in = into;
     return json_take_null(json) ||
-           field_i64(json, 0, TASK_DURATION_MAX_MS, &in->order->delay_ms, err);
+           field_i64(json, 0, TASK_DURATION_MAX_MS, &in->order.delay_ms, err);
 }
 
 static bool set_expires(struct json *json, void *into, struct err *err)
@@ -238,6 +233,47 @@ static bool set_backoff(struct json *json, void *into, struct err *err)
     return fields_inner(json, FIELDS(backoff_table), "backoff", backoff, err);
 }
 
+/* ---- Relations ---- */
+
+static bool set_ref(struct json *json, void *into, struct err *err)
+{
+    return field_text(json, 1, REF_MAX, &((struct order_in *)into)->ref, err);
+}
+
+static bool set_depends(struct json *json, void *into, struct err *err)
+{
+    return json_take_null(json) ||
+           field_texts(json, DEPENDS_MAX, &((struct order_in *)into)->depends, err);
+}
+
+static bool set_children(struct json *json, void *into, struct err *err)
+{
+    if (json_peek(json) != JSON_ARRAY) {
+        return json_refuse(json, err, "must be an array of tasks");
+    }
+    return json_raw(json, &((struct order_in *)into)->children, err);
+}
+
+static bool one_of(struct json *json, const char *no, const char *yes, bool *out, struct err *err)
+{
+    struct str text;
+    if (!field_str(json, &text, err)) {
+        return false;
+    }
+    *out = str_is(text, yes);
+    return *out || str_is(text, no) || json_refuse(json, err, "must be %s or %s", no, yes);
+}
+
+static bool set_on_child_failure(struct json *json, void *into, struct err *err)
+{
+    return one_of(json, "stop", "continue", &task_of(into)->continues, err);
+}
+
+static bool set_on_dependency_failure(struct json *json, void *into, struct err *err)
+{
+    return one_of(json, "cancel", "run", &task_of(into)->runs_anyway, err);
+}
+
 static const struct field order_table[] = {
     FIELD("taskType", set_type),
     FIELD("payload", set_payload),
@@ -255,88 +291,39 @@ static const struct field order_table[] = {
     FIELD("metadata", set_metadata),
     FIELD("payloadBase64", set_payload_base64),
     FIELD("cost", set_cost),
+    FIELD("children", set_children),
+    FIELD("dependsOn", set_depends),
+    FIELD("ref", set_ref),
+    FIELD("onChildFailure", set_on_child_failure),
+    FIELD("onDependencyFailure", set_on_dependency_failure),
 };
 
-static void order_init(struct order *order)
+const struct fields order_fields = {order_table, ARRAY_LEN(order_table)};
+
+void order_begin(struct order_in *in, size_t payload_max)
 {
-    *order = (struct order){
-        .delay_ms = -1,
-        .task = {.queue = STR("default"),
-                 .priority = TASK_NORMAL,
-                 .max_retries = TASK_MAX_RETRIES_DEFAULT,
-                 .timeout_ms = TASK_TIMEOUT_DEFAULT_MS,
-                 .backoff = TASK_BACKOFF_DEFAULT,
-                 .progress = -1,
-                 .cost = TASK_COST_NONE},
+    *in = (struct order_in){
+        .payload_max = payload_max,
+        .order = {.delay_ms = -1,
+                  .task = {.queue = STR("default"),
+                           .priority = TASK_NORMAL,
+                           .max_retries = TASK_MAX_RETRIES_DEFAULT,
+                           .timeout_ms = TASK_TIMEOUT_DEFAULT_MS,
+                           .backoff = TASK_BACKOFF_DEFAULT,
+                           .progress = -1,
+                           .cost = TASK_COST_NONE}},
     };
 }
 
-static bool check_order(const struct order_in *in, struct err *err)
+bool order_check(const struct order_in *in, struct err *err)
 {
-    if (str_absent(in->order->task.type)) {
+    if (str_absent(in->order.task.type)) {
         return err_field(err, "taskType", "taskType is required");
     }
-    if (in->has_scheduled && in->order->delay_ms >= 0) {
+    if (in->has_scheduled && in->order.delay_ms >= 0) {
         return err_field(err, "delayMs", "delayMs must not be given beside scheduledAt");
     }
-    return task_check_order(&in->order->task, err);
-}
-
-/* ---- One order, or many ---- */
-
-static bool read_many(struct json *json, size_t payload_max, struct create_in *out, struct err *err)
-{
-    size_t room = 0;
-    out->many = true;
-    if (!json_enter_array(json, err)) {
-        return false;
-    }
-    while (json_item(json, err)) {
-        if (out->count == CREATE_MAX) {
-            return err_field(err, "tasks", "tasks must be at most %d in one request", CREATE_MAX);
-        }
-        out->orders = fields_room(json->arena, out->orders, out->count, &room, sizeof *out->orders);
-        struct order_in in = {.order = &out->orders[out->count], .payload_max = payload_max};
-        order_init(in.order);
-        if (!fields_item(json, FIELDS(order_table), out->count, &in, err)) {
-            return false;
-        }
-        if (!check_order(&in, err)) {
-            return fault_inside(err, "[%zu]", out->count);
-        }
-        out->count++;
-    }
-    return json_ok(json);
-}
-
-static bool read_one(struct json *json, size_t payload_max, struct create_in *out, struct err *err)
-{
-    struct str key;
-    struct order_in in = {.order = arena_alloc(json->arena, sizeof(struct order)),
-                          .payload_max = payload_max};
-    order_init(in.order);
-    if (!json_enter_object(json, err)) {
-        return false;
-    }
-    if (json_member(json, &key, err)) {
-        if (str_is(key, "tasks")) {
-            return read_many(json, payload_max, out, err) &&
-                   fields_rest(json, FIELDS_NONE, NULL, err);
-        }
-        if (!fields_take(json, FIELDS(order_table), key, &in, err) ||
-            !fields_rest(json, FIELDS(order_table), &in, err)) {
-            return false;
-        }
-    }
-    *out = (struct create_in){.orders = in.order, .count = 1};
-    return json_ok(json) && check_order(&in, err);
-}
-
-bool create_read(struct json *json, size_t payload_max, struct create_in *out, struct err *err)
-{
-    *out = (struct create_in){0};
-    return json_peek(json) == JSON_ARRAY ? read_many(json, payload_max, out, err)
-                                         : read_one(json, payload_max, out, err);
+    return task_check_order(&in->order.task, err);
 }
 
 /* ---- PATCH ---- */

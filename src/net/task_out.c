@@ -232,11 +232,31 @@ void task_write_row(struct json_writer *w, const struct task_row *row)
     json_close_object(w);
 }
 
-void task_write_claimed(struct json_writer *w, const struct task *task)
+static void dependencies_put(struct json_writer *w, const struct task_dependency *on, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    json_put_array(w, "dependencyResults");
+    for (size_t i = 0; i < count; i++) {
+        json_open_object(w);
+        id_put(w, "id", on[i].id);
+        json_put_c(w, "state", task_state_name(on[i].state));
+        if (!str_absent(on[i].result)) {
+            json_put_raw(w, "result", on[i].result);
+        }
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
+void task_write_claimed(struct json_writer *w, const struct task *task,
+                        const struct claim_facts *facts)
 {
     char lease[TASK_LEASE_TEXT];
     json_open_object(w);
     put_whole(w, task);
+    dependencies_put(w, facts->dependencies, facts->dependencies_count);
     json_put_str(w, "lease",
                  task_lease_text((struct task_lease){task->attempt, task->token}, lease));
     json_close_object(w);
@@ -276,5 +296,6 @@ void task_write_detail(struct json_writer *w, const struct task_detail *detail)
     }
     json_close_array(w);
     ids_put(w, "childIds", detail->children, detail->children_count);
+    dependencies_put(w, detail->dependencies, detail->dependencies_count);
     json_close_object(w);
 }

@@ -18,9 +18,11 @@
  * results are left out and said to be. A thousand tasks of a megabyte must not fill the memory. */
 #define ANSWER_WHOLE_MAX (64 * MIB)
 
-void task_write(struct json_writer *w, const struct task *task);         /* whole */
-void task_write_row(struct json_writer *w, const struct task_row *row);  /* as a list shows it */
-void task_write_claimed(struct json_writer *w, const struct task *task); /* with its `lease` */
+void task_write(struct json_writer *w, const struct task *task);        /* whole */
+void task_write_row(struct json_writer *w, const struct task_row *row); /* as a list shows it */
+/* With its `lease` and the results of what it depended on. */
+void task_write_claimed(struct json_writer *w, const struct task *task,
+                        const struct claim_facts *facts);
 void task_write_detail(struct json_writer *w, const struct task_detail *detail);
 
 void id_write(struct json_writer *w, struct task_id id); /* as a string */
