@@ -23,6 +23,14 @@ struct store_ops {
                       struct err *err);
     bool (*insert)(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err);
     bool (*save)(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
+    bool (*children)(struct tx *tx, struct task_id parent, struct arena *arena,
+                     struct task_id **ids, size_t *count, struct err *err);
+    bool (*dependents)(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
+                       size_t *count, struct err *err);
+    bool (*dependencies)(struct tx *tx, struct task_id id, struct arena *arena,
+                         struct task_id **ids, size_t *count, struct err *err);
+    bool (*free_document)(struct tx *tx, struct str document, struct task_id holder,
+                          struct err *err);
     bool (*remove)(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
     bool (*sweep)(struct tx *tx, struct store_sweep *sweep, struct err *err);
     bool (*select)(struct tx *tx, const struct task_filter *filter, struct arena *arena,

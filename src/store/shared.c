@@ -70,6 +70,8 @@ void task_keep(struct task *out, const struct task *task, struct arena *arena)
     for (size_t i = 0; i < task->tags_count; i++) {
         out->tags[i] = arena_str(arena, task->tags[i]);
     }
+    out->depends = NULL; /* a store keeps those apart */
+    out->depends_count = 0;
 }
 
 size_t task_texts_size(const struct task *task)
@@ -105,6 +107,8 @@ void task_pack(struct task *out, const struct task *task, char *room)
     for (size_t i = 0; i < task->tags_count; i++) {
         pack(&out->tags[i], &room);
     }
+    out->depends = NULL; /* a store keeps those apart */
+    out->depends_count = 0;
 }
 
 struct task task_with_standing(const struct task *order, const struct task *now)
@@ -125,6 +129,10 @@ struct task task_with_standing(const struct task *order, const struct task *now)
     task.parent = order->parent;
     task.team = order->team;
     task.schedule = order->schedule;
+    task.batch = order->batch;
+    task.container = order->container;
+    task.continues = order->continues;
+    task.runs_anyway = order->runs_anyway;
     task.expires_ms = order->expires_ms;
     task.created_ms = order->created_ms;
     if (!task_state_terminal(now->state)) {
@@ -172,13 +180,4 @@ struct task_attempt change_attempt(const struct task_change *change)
     struct task_attempt attempt = task_last_attempt(change->ended ? change->now : change->was);
     attempt.number = change->was->attempt;
     return attempt;
-}
-
-void ids_reverse(struct task_id *ids, size_t n)
-{
-    for (size_t i = 0; i < n / 2; i++) {
-        struct task_id id = ids[i];
-        ids[i] = ids[n - 1 - i];
-        ids[n - 1 - i] = id;
-    }
 }

@@ -43,9 +43,14 @@ static inline bool task_tells_attempt(const struct task *task)
                                                                  task->outcome != OUTCOME_NONE));
 }
 
-void ids_reverse(struct task_id *ids, size_t n);
+/* Who holds the document while the task runs. */
+static inline struct task_id task_holder(const struct task *task)
+{
+    return id_none(task->batch) ? task->id : task->batch;
+}
 
-/* Does this change start, or end, the time in which the task holds its document? */
+/* Does this change start, or end, the time in which the task needs its document? A container that
+ * stops running lets go of all that its members needed; a member of nothing. */
 static inline bool change_takes_document(const struct task_change *change)
 {
     return !str_absent(change->now->document) && change->now->state == TASK_RUNNING &&
@@ -54,8 +59,10 @@ static inline bool change_takes_document(const struct task_change *change)
 
 static inline bool change_frees_document(const struct task_change *change)
 {
-    return !str_absent(change->was->document) && change->was->state == TASK_RUNNING &&
-           change->now->state != TASK_RUNNING;
+    const struct task *was = change->was;
+    return was->state == TASK_RUNNING && change->now->state != TASK_RUNNING &&
+           !change->keeps_document && id_eq(task_holder(was), was->id) &&
+           (was->container || !str_absent(was->document));
 }
 
 /* Must the attempt was->attempt be written down apart from its task? It is when the task goes on:

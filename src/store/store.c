@@ -93,6 +93,29 @@ bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *e
     return tx->ops->save(tx, changes, n, err);
 }
 
+bool tx_children(struct tx *tx, struct task_id parent, struct arena *arena, struct task_id **ids,
+                 size_t *count, struct err *err)
+{
+    return tx->ops->children(tx, parent, arena, ids, count, err);
+}
+
+bool tx_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
+                   size_t *count, struct err *err)
+{
+    return tx->ops->dependents(tx, id, arena, ids, count, err);
+}
+
+bool tx_dependencies(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
+                     size_t *count, struct err *err)
+{
+    return tx->ops->dependencies(tx, id, arena, ids, count, err);
+}
+
+bool tx_free_document(struct tx *tx, struct str document, struct task_id holder, struct err *err)
+{
+    return tx->ops->free_document(tx, document, holder, err);
+}
+
 bool tx_delete(struct tx *tx, const struct task_id *ids, size_t n, struct err *err)
 {
     return tx->ops->remove(tx, ids, n, err);

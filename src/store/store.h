@@ -41,9 +41,9 @@ uint64_t store_epoch(const struct store *store);   /* grows by one with each wri
 
 /* Calls `each` for every task that is not terminal, in order of creation: how memory is rebuilt at
  * start. The task has what memory needs: id, type, queue, document, state, priority, attempt,
- * queued_ms, scheduled_ms and expires_ms; a RUNNING one also all the rest of where it stands, its
- * lease among it. Its type and queue live as long as the store, the rest until `each` returns. A
- * million take well under half a second. */
+ * queued_ms, scheduled_ms and expires_ms, parent, batch, flags and unmet; a RUNNING one also all
+ * the rest of where it stands, its lease among it. Its type and queue live as long as the store,
+ * the rest until `each` returns. A million take well under half a second. */
 typedef bool store_each_fn(void *arg, const struct task *task, struct err *err);
 MUST_CHECK bool store_scan_live(struct store *store, store_each_fn *each, void *arg,
                                 struct err *err);
@@ -113,13 +113,14 @@ MUST_CHECK bool tx_dependencies(struct tx *tx, struct task_id id, struct arena *
 MUST_CHECK bool tx_free_document(struct tx *tx, struct str document, struct task_id holder,
                                  struct err *err);
 
-/* Removes terminal tasks and all that belongs to them; frees their keys. Unknown ids are passed
- * over. */
+/* Removes terminal tasks and all that belongs to them, their children too; frees their keys.
+ * Unknown ids are passed over, and a task with a descendant that is not terminal. */
 MUST_CHECK bool tx_delete(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
 
 /* Retention: among at most `most` finished tasks after *cursor (in creation order; 0 to begin),
- * removes those that finished before `before_ms`. *cursor becomes 0 at the end; *oldest_ms the
- * smallest finished_ms seen and kept (INT64_MAX: none). */
+ * removes those that finished before `before_ms`. Children are passed over: they go with their
+ * parent. *cursor becomes 0 at the end; *oldest_ms the smallest finished_ms seen and kept
+ * (INT64_MAX: none). */
 struct store_sweep {
     int64_t before_ms;
     size_t most;

@@ -66,6 +66,17 @@ bool bench_save(struct bench *b, const struct task *was, const struct task *now,
     return change.applied;
 }
 
+void bench_keep(struct bench *b, const struct task *was, const struct task *now)
+{
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    struct task_change change = {.was = was, .now = now, .ended = true, .keeps_document = true};
+    CHECK_OK(store_begin(b->store, &tx, &err));
+    CHECK_OK(tx_save(tx, &change, 1, &err));
+    CHECK_OK(tx_commit(&tx, &err));
+    CHECK(change.applied);
+}
+
 void bench_delete(struct bench *b, struct task_id id)
 {
     SCOPED(tx_close) struct tx *tx = NULL;
@@ -151,6 +162,56 @@ void bench_cancel(struct bench *b, struct task *task)
     CHECK(bench_save(b, &was, task, false, NULL));
 }
 
+bool bench_try_start(struct bench *b, struct task *task)
+{
+    struct err err = ERR_INIT;
+    struct task now = *task;
+    struct task_claim claim = {STR("w"), TASK_LEASE_DEFAULT_MS, 5};
+    CHECK_OK(task_start(&now, &claim, b->now_ms, &err));
+    bool applied = bench_save(b, task, &now, false, NULL);
+    *task = applied ? now : *task;
+    return applied;
+}
+
+bool bench_move(struct bench *b, struct task *task, enum task_state state)
+{
+    struct task now = *task;
+    now.state = state;
+    now.finished_ms = task_state_terminal(state) ? b->now_ms : 0;
+    bool applied = bench_save(b, task, &now, false, NULL);
+    *task = applied ? now : *task;
+    return applied;
+}
+
+struct task bench_on_document(struct bench *b, const char *document)
+{
+    struct task task = bench_task(b);
+    task.document = str_of(document);
+    bench_insert(b, &task);
+    return task;
+}
+
+struct task bench_member(struct bench *b, const struct task *parent)
+{
+    struct task task = bench_task(b);
+    task.parent = parent->id;
+    task.batch = id_none(parent->batch) ? parent->id : parent->batch;
+    task.document = parent->document;
+    return task;
+}
+
+void bench_brood(struct bench *b, struct brood *brood, const char *document)
+{
+    brood->top = bench_task(b);
+    brood->top.container = true;
+    brood->top.document = str_of(document);
+    bench_insert(b, &brood->top);
+    for (size_t i = 0; i < ARRAY_LEN(brood->child); i++) {
+        brood->child[i] = bench_member(b, &brood->top);
+        bench_insert(b, &brood->child[i]);
+    }
+}
+
 static void same(struct str got, struct str want, const char *field)
 {
     if (str_absent(got) != str_absent(want) || !str_eq(got, want)) {
@@ -187,6 +248,11 @@ static void check_same_order(const struct task *got, const struct task *want)
     EQUAL_ID(parent);
     EQUAL_ID(team);
     EQUAL_ID(schedule);
+    EQUAL_ID(batch);
+    EQUAL(container);
+    EQUAL(continues);
+    EQUAL(runs_anyway);
+    CHECK_EQ(got->depends_count, 0); /* never loaded back */
     EQUAL(expires_ms);
     EQUAL(created_ms);
 }
@@ -205,6 +271,7 @@ static void check_same_standing(const struct task *got, const struct task *want)
     EQUAL(finished_ms);
     EQUAL(cancelled_ms);
     EQUAL(updated_ms);
+    EQUAL(unmet);
     EQUAL(cancel_requested);
     SAME(cancel_reason);
     CHECK(got->token == want->token);

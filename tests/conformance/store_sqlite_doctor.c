@@ -23,10 +23,11 @@ static void note(void *arg, const char *invariant, const char *sentence)
 }
 
 /* A store with one of everything: a running task with a document, a failed one with attempts, a
- * queued one with a key, labels and a parent. */
+ * queued one with a key, labels, a team, a parent and a dependency. */
 static void fill(struct bench *b)
 {
-    struct task running = bench_task(b), failed = bench_task(b), queued = bench_task(b);
+    struct task running = bench_task(b), failed = bench_task(b), parent = bench_task(b);
+    struct task queued = bench_task(b);
     running.document = STR("d");
     bench_insert(b, &running);
     bench_start(b, &running);
@@ -44,7 +45,12 @@ static void fill(struct bench *b)
     queued.key = STR("k");
     queued.tags[0] = STR("red");
     queued.tags_count = 1;
-    queued.parent = running.id;
+    parent.container = true;
+    bench_insert(b, &parent);
+    queued.parent = parent.id;
+    queued.depends = &failed.id;
+    queued.depends_count = 1;
+    queued.team = (struct task_id){1, 2};
     bench_insert(b, &queued);
 }
 
@@ -116,7 +122,7 @@ TEST(the_doctor_finds_a_running_task_without_its_document)
 
 TEST(the_doctor_finds_a_document_held_by_nobody)
 {
-    finds("INSERT INTO doc_lease SELECT 'other', k, 0 FROM task WHERE state = 2", "I5");
+    finds("INSERT INTO doc_lease SELECT 'other', max(k), 0 FROM task WHERE state = 2", "I5");
 }
 
 TEST(the_doctor_finds_a_wrong_counter)
@@ -152,4 +158,44 @@ TEST(the_doctor_finds_a_label_missing_in_the_index)
 TEST(the_doctor_finds_what_the_schema_forbids)
 {
     finds("UPDATE task SET priority = 9 WHERE state = 2", "file");
+}
+
+TEST(the_doctor_finds_a_container_that_was_claimed)
+{
+    finds("UPDATE task SET attempt = 1 WHERE container = 1", "I4");
+}
+
+TEST(the_doctor_finds_a_member_that_runs_without_its_batch)
+{
+    finds("UPDATE task SET batch_hi = (SELECT max(k) FROM task) WHERE state = 3;"
+          "UPDATE body SET batch_hi = (SELECT max(k) FROM task), batch_lo = 0"
+          " WHERE k = (SELECT k FROM task WHERE state = 3)",
+          "I2");
+}
+
+TEST(the_doctor_finds_a_child_that_its_parent_does_not_know)
+{
+    finds("DELETE FROM child", "relations");
+}
+
+TEST(the_doctor_finds_a_parent_that_knows_a_child_of_none)
+{
+    finds("INSERT INTO child SELECT parent_k, 77 FROM child", "relations");
+}
+
+TEST(the_doctor_finds_an_orphan)
+{
+    finds("UPDATE body SET parent_hi = 77 WHERE parent_hi > 0;"
+          "UPDATE task SET parent_hi = 77 WHERE parent_hi > 0; UPDATE child SET parent_k = 77",
+          "relations");
+}
+
+TEST(the_doctor_finds_children_of_a_task_that_is_no_container)
+{
+    finds("UPDATE body SET container = 0; UPDATE task SET container = 0", "relations");
+}
+
+TEST(the_doctor_finds_a_dependency_on_a_task_that_is_missing)
+{
+    finds("UPDATE dependency SET on_k = 77", "relations");
 }

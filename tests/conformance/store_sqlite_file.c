@@ -37,6 +37,14 @@ TEST(a_second_server_on_the_same_folder_is_refused)
     CHECK(strstr(err.text, "another errand is using the folder") != NULL);
 }
 
+static void count_finding(void *arg, const char *invariant, const char *sentence)
+{
+    size_t *findings = arg;
+    (void)invariant;
+    (void)sentence;
+    ++*findings;
+}
+
 TEST(a_doctor_may_look_beside_a_server)
 {
     SCOPED(bench_fini) struct bench b;
@@ -54,6 +62,35 @@ TEST(a_doctor_may_look_beside_a_server)
     b.store = server;
     store_close(doctor);
     bench_start(&b, &task); /* and the server goes on */
+}
+
+static bool is_healthy(struct store *store)
+{
+    struct err err = ERR_INIT;
+    size_t findings = 0;
+    CHECK_OK(store_check(store, count_finding, &findings, &err));
+    return findings == 0;
+}
+
+TEST(a_document_kept_for_a_run_function_is_well_only_beside_a_server)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct err err = ERR_INIT;
+    struct store *doctor = NULL;
+    struct task task = bench_task(&b), ended;
+    task.document = STR("d");
+    bench_insert(&b, &task);
+    bench_start(&b, &task);
+    ended = task;
+    CHECK_OK(task_cancel_now(&ended, b.now_ms, &err));
+    bench_keep(&b, &task, &ended);
+    CHECK_OK(place_try_open(b.place, &(struct store_options){.read_only = true}, &doctor, &err));
+    CHECK(is_healthy(doctor));
+    CHECK(!is_healthy(b.store));
+    store_close(doctor);
+    bench_reopen(&b);
+    CHECK(is_healthy(b.store));
 }
 
 TEST(a_reader_needs_a_file_that_is_there)
@@ -93,6 +130,8 @@ TEST(an_old_schema_is_upgraded_when_the_store_opens)
     struct task task;
     bench_reopen(&b);
     CHECK(bench_load(&b, (struct task_id){5, 6}, &task));
+    CHECK(id_none(task.batch) && !task.container && task.unmet == 0);
+    bench_start(&b, &task);
     CHECK_EQ(bench_list(&b, &(struct task_filter){.document = STR("d"), .limit = 9}).count, 1);
     check_healthy(&b);
 }

@@ -41,6 +41,8 @@ struct task bench_task(struct bench *b);
 void bench_insert(struct bench *b, const struct task *task);
 bool bench_save(struct bench *b, const struct task *was, const struct task *now, bool ended,
                 const char *log); /* was it applied? */
+/* The attempt ends, but its document stays leased. */
+void bench_keep(struct bench *b, const struct task *was, const struct task *now);
 void bench_delete(struct bench *b, struct task_id id);
 bool bench_load(struct bench *b, struct task_id id, struct task *out); /* whole; was it found? */
 struct task_detail bench_detail(struct bench *b, struct task_id id);
@@ -52,6 +54,21 @@ void bench_start(struct bench *b, struct task *task);
 void bench_complete(struct bench *b, struct task *task, const char *result);
 void bench_fail(struct bench *b, struct task *task, const char *code);
 void bench_cancel(struct bench *b, struct task *task);
+
+/* The same where it may be refused: was it applied? */
+bool bench_try_start(struct bench *b, struct task *task);
+/* Another state, and nothing else: for containers, which life.h moves for the engine's reasons. */
+bool bench_move(struct bench *b, struct task *task, enum task_state state);
+
+/* A stored task with a document (NULL: without). */
+struct task bench_on_document(struct bench *b, const char *document);
+/* A child, in the parent's batch and on its document; not stored yet. */
+struct task bench_member(struct bench *b, const struct task *parent);
+/* A container with three children, all stored. */
+struct brood {
+    struct task top, child[3];
+};
+void bench_brood(struct bench *b, struct brood *brood, const char *document);
 
 /* Fails unless every field is the same, byte for byte. */
 void check_same_task(const struct task *got, const struct task *want);

@@ -3,40 +3,21 @@
  * SPDX-License-Identifier: MIT */
 #include "store_suite.h"
 
-static struct task document_task(struct bench *b, const char *document)
-{
-    struct task task = bench_task(b);
-    task.document = str_of(document);
-    bench_insert(b, &task);
-    return task;
-}
-
-static bool try_start(struct bench *b, struct task *task)
-{
-    struct err err = ERR_INIT;
-    struct task was = *task, now = *task;
-    struct task_claim claim = {STR("w"), TASK_LEASE_DEFAULT_MS, 5};
-    CHECK_OK(task_start(&now, &claim, b->now_ms, &err));
-    bool applied = bench_save(b, &was, &now, false, NULL);
-    *task = applied ? now : was;
-    return applied;
-}
-
 TEST(a_document_is_held_by_one_running_task)
 {
     SCOPED(bench_fini) struct bench b;
     bench_init(&b);
-    struct task one = document_task(&b, "d"), two = document_task(&b, "d"), got;
-    struct task other = document_task(&b, "e"), none = document_task(&b, NULL);
+    struct task one = bench_on_document(&b, "d"), two = bench_on_document(&b, "d"), got;
+    struct task other = bench_on_document(&b, "e"), none = bench_on_document(&b, NULL);
 
-    CHECK(try_start(&b, &one));
-    CHECK(!try_start(&b, &two));
+    CHECK(bench_try_start(&b, &one));
+    CHECK(!bench_try_start(&b, &two));
     CHECK(bench_load(&b, two.id, &got));
     check_same_task(&got, &two);
-    CHECK(try_start(&b, &other) && try_start(&b, &none));
+    CHECK(bench_try_start(&b, &other) && bench_try_start(&b, &none));
     check_healthy(&b);
     bench_complete(&b, &one, "1");
-    CHECK(try_start(&b, &two));
+    CHECK(bench_try_start(&b, &two));
     check_healthy(&b);
 }
 
@@ -45,19 +26,19 @@ TEST(every_way_out_of_running_lets_the_document_go)
     SCOPED(bench_fini) struct bench b;
     bench_init(&b);
     struct err err = ERR_INIT;
-    struct task one = document_task(&b, "d"), two = document_task(&b, "d");
-    CHECK(try_start(&b, &one));
+    struct task one = bench_on_document(&b, "d"), two = bench_on_document(&b, "d");
+    CHECK(bench_try_start(&b, &one));
     bench_fail(&b, &one, "x");
-    CHECK(try_start(&b, &two));
+    CHECK(bench_try_start(&b, &two));
     struct task was = two;
     CHECK_OK(task_release(&two, 0, b.now_ms, &err));
     CHECK(bench_save(&b, &was, &two, true, NULL));
-    struct task three = document_task(&b, "d");
-    CHECK(try_start(&b, &three));
+    struct task three = bench_on_document(&b, "d");
+    CHECK(bench_try_start(&b, &three));
     was = three;
     CHECK_OK(task_cancel_now(&three, b.now_ms, &err));
     CHECK(bench_save(&b, &was, &three, true, NULL));
-    CHECK(try_start(&b, &two));
+    CHECK(bench_try_start(&b, &two));
     check_healthy(&b);
 }
 
@@ -67,8 +48,8 @@ TEST(a_document_changes_hands_within_one_batch)
     bench_init(&b);
     SCOPED(tx_close) struct tx *tx = NULL;
     struct err err = ERR_INIT;
-    struct task one = document_task(&b, "d"), two = document_task(&b, "d");
-    CHECK(try_start(&b, &one));
+    struct task one = bench_on_document(&b, "d"), two = bench_on_document(&b, "d");
+    CHECK(bench_try_start(&b, &one));
     struct task ended = one, started = two;
     CHECK_OK(task_complete(&ended, STR("1"), b.now_ms, &err));
     CHECK_OK(task_start(&started, &(struct task_claim){STR("v"), 1000, 9}, b.now_ms, &err));
@@ -87,11 +68,11 @@ TEST(a_lost_claim_does_not_hold_the_document)
 {
     SCOPED(bench_fini) struct bench b;
     bench_init(&b);
-    struct task one = document_task(&b, "d"), stale = one, two = document_task(&b, "d");
+    struct task one = bench_on_document(&b, "d"), stale = one, two = bench_on_document(&b, "d");
     bench_cancel(&b, &one);
 
-    CHECK(!try_start(&b, &stale));
-    CHECK(try_start(&b, &two));
+    CHECK(!bench_try_start(&b, &stale));
+    CHECK(bench_try_start(&b, &two));
     check_healthy(&b);
 }
 
@@ -101,13 +82,13 @@ TEST(a_task_may_be_born_running_and_then_holds_its_document)
     bench_init(&b);
     SCOPED(tx_close) struct tx *tx = NULL;
     struct err err = ERR_INIT;
-    struct task one = bench_task(&b), two = document_task(&b, "d"), three = bench_task(&b);
+    struct task one = bench_task(&b), two = bench_on_document(&b, "d"), three = bench_task(&b);
     one.document = three.document = STR("d");
     CHECK_OK(task_start(&one, &(struct task_claim){STR("v"), 1000, 9}, b.now_ms, &err));
     CHECK_OK(task_start(&three, &(struct task_claim){STR("v"), 1000, 9}, b.now_ms, &err));
     bench_insert(&b, &one);
     const struct task *again = &three;
-    CHECK(!try_start(&b, &two));
+    CHECK(!bench_try_start(&b, &two));
     CHECK_OK(store_begin(b.store, &tx, &err));
     CHECK(!tx_insert(tx, &again, 1, &err));
     CHECK_EQ(err.kind, ERR_CONFLICT);
@@ -263,6 +244,7 @@ TEST(children_are_told_oldest_first)
     SCOPED(bench_fini) struct bench b;
     bench_init(&b);
     struct task parent = bench_task(&b), children[3];
+    parent.container = true;
     bench_insert(&b, &parent);
     for (size_t i = 0; i < 3; i++) {
         children[i] = bench_task(&b);
@@ -305,6 +287,11 @@ static bool see_live(void *arg, const struct task *task, struct err *err)
     }
     CHECK(str_eq(task->type, want->type) && str_eq(task->queue, want->queue));
     CHECK(str_eq(task->document, want->document));
+    CHECK(id_eq(task->parent, want->parent) && id_eq(task->batch, want->batch));
+    CHECK_EQ(task->container, want->container);
+    CHECK_EQ(task->continues, want->continues);
+    CHECK_EQ(task->runs_anyway, want->runs_anyway);
+    CHECK_EQ(task->unmet, want->unmet);
     seen->type = task->type;
     return true;
 }
@@ -321,6 +308,11 @@ TEST(what_was_live_is_found_again_after_a_restart)
         tasks[i] = bench_task(&b);
         tasks[i].document = i == 1 ? STR("d") : STR_NONE;
         tasks[i].expires_ms = TASK_TIME_MAX_MS - (int64_t)i;
+        tasks[i].container = tasks[i].continues = i == 0;
+        tasks[i].parent = i == 0 ? TASK_ID_NONE : tasks[0].id;
+        tasks[i].batch = i == 2 ? tasks[0].id : TASK_ID_NONE;
+        tasks[i].runs_anyway = i == 1;
+        tasks[i].unmet = (int32_t)i;
         bench_insert(&b, &tasks[i]);
     }
     bench_start(&b, &tasks[1]);
@@ -332,8 +324,8 @@ TEST(what_was_live_is_found_again_after_a_restart)
     CHECK_OK(store_scan_live(b.store, see_live, &seen, &err));
     CHECK_EQ(seen.count, 3);
     CHECK_STR(seen.type, "t"); /* lives as long as the store */
-    struct task blocked = document_task(&b, "d");
-    CHECK(!try_start(&b, &blocked)); /* the document is still held */
+    struct task blocked = bench_on_document(&b, "d");
+    CHECK(!bench_try_start(&b, &blocked)); /* the document is still held */
     CHECK_EQ(bench_count(&b, "default", TASK_RUNNING), 1);
     CHECK_EQ(bench_count(&b, "default", TASK_CANCELLED), 1);
     check_healthy(&b);

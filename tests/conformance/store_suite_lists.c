@@ -8,9 +8,10 @@
 #include "store_suite.h"
 
 #define MODEL_MAX 600
+#define PARENTS   3
 
 struct model {
-    struct task at[MODEL_MAX]; /* oldest first; state TASK_STATES: deleted */
+    struct task at[MODEL_MAX]; /* oldest first, containers before all; TASK_STATES: deleted */
     size_t count;
 };
 
@@ -24,7 +25,24 @@ static const char *const types[] = {"t", "u", "v"};
 static const char *const queues[] = {"default", "bulk"};
 static const char *const labels[] = {"red", "green", "blue", "reddish"};
 
-static struct task random_task(struct bench *b)
+/* None, or one of the containers. */
+static struct task_id random_parent(struct bench *b, const struct model *model)
+{
+    size_t which = rand_below(&b->rand, PARENTS + 1);
+    return which == PARENTS ? TASK_ID_NONE : model->at[which].id;
+}
+
+static void add_parents(struct bench *b, struct model *model)
+{
+    for (; model->count < PARENTS; model->count++) {
+        struct task *parent = &model->at[model->count];
+        *parent = bench_task(b);
+        parent->container = true;
+        bench_insert(b, parent);
+    }
+}
+
+static struct task random_task(struct bench *b, const struct model *model)
 {
     struct task task = bench_task(b);
     task.type = pick(b, types, 3);
@@ -36,7 +54,7 @@ static struct task random_task(struct bench *b)
         task.tags[i] = pick(b, labels, 4);
     }
     task.priority = (enum task_priority)(1 + rand_below(&b->rand, 4));
-    task.parent = (struct task_id){rand_below(&b->rand, 3), 0};
+    task.parent = random_parent(b, model);
     task.team = (struct task_id){rand_below(&b->rand, 3), 0};
     task.schedule = (struct task_id){0, rand_below(&b->rand, 3)};
     task.created_ms = b->now_ms + (int64_t)rand_below(&b->rand, 100);
@@ -81,12 +99,11 @@ static void random_work(struct bench *b, struct model *model, size_t steps)
 {
     for (size_t i = 0; i < steps; i++) {
         uint64_t dice = rand_below(&b->rand, 10);
-        struct task *task =
-            model->count == 0 ? NULL : &model->at[rand_below(&b->rand, model->count)];
-        if ((dice < 3 || task == NULL) && model->count < MODEL_MAX) {
-            model->at[model->count] = random_task(b);
+        struct task *task = &model->at[rand_below(&b->rand, model->count)];
+        if ((dice < 3 || task < model->at + PARENTS) && model->count < MODEL_MAX) {
+            model->at[model->count] = random_task(b, model);
             bench_insert(b, &model->at[model->count++]);
-        } else if (task->state == TASK_STATES) {
+        } else if (task->state == TASK_STATES || task->container) {
             continue;
         } else if (dice == 9 && task_state_terminal(task->state)) {
             bench_delete(b, task->id);
@@ -109,7 +126,8 @@ static struct task_filter random_filter(struct bench *b, const struct model *mod
     filter.tag = which & 0xc00 ? STR_NONE : pick(b, labels, 4);
     filter.external_id = which & 0x7000 ? STR_NONE : pick(b, labels, 4);
     filter.priority = which & 0x38000 ? 0 : (enum task_priority)(1 + rand_below(&b->rand, 4));
-    filter.parent.hi = which & 0x1c0000 ? 0 : rand_below(&b->rand, 4);
+    filter.parent = which & 0x1c0000 ? TASK_ID_NONE : random_parent(b, model);
+    filter.parent.lo ^= which & 0x2000000000 && !id_none(filter.parent);
     filter.team.hi = which & 0xe00000 ? 0 : rand_below(&b->rand, 4);
     filter.schedule.lo = which & 0x7000000 ? 0 : rand_below(&b->rand, 4);
     filter.created_after_ms = which & 0x38000000 ? 0 : b->now_ms - 200;
@@ -175,6 +193,7 @@ TEST(lists_and_counters_agree_with_a_plain_model)
     SCOPED(bench_fini) struct bench b;
     bench_init(&b);
     struct model *model = arena_new(&b.arena, struct model);
+    add_parents(&b, model);
     for (int round = 0; round < 4; round++) {
         random_work(&b, model, 500);
         for (int i = 0; i < 200; i++) {

@@ -6,8 +6,19 @@
 
 #define BYTES(literal) ((struct str){"" literal, sizeof(literal) - 1})
 
+/* A container to be the child of, in a queue of its own. */
+static struct task_id parent_of_full(struct bench *b)
+{
+    struct task parent = bench_task(b);
+    parent.queue = STR("above");
+    parent.container = true;
+    bench_insert(b, &parent);
+    return parent.id;
+}
+
 static struct task full_task(struct bench *b)
 {
+    struct task_id parent = parent_of_full(b);
     struct task task = bench_task(b);
     task.type = STR("h\xC3\xA9llo \xF0\x9F\x98\x80");
     task.queue = STR("a/b:c.d-e_f");
@@ -22,7 +33,10 @@ static struct task full_task(struct bench *b)
     task.tags[2] = BYTES("with \0 in it");
     task.tags_count = 3;
     task.backoff = (struct task_backoff){1, TASK_DURATION_MAX_MS, 1.75, 0.3};
-    task.parent = (struct task_id){1, UINT64_MAX};
+    task.parent = parent;
+    task.batch = (struct task_id){parent.hi, UINT64_MAX - 1};
+    task.continues = task.runs_anyway = true;
+    task.unmet = INT32_MAX;
     task.team = (struct task_id){2, 1};
     task.schedule = (struct task_id){3, UINT64_MAX / 2 + 1};
     task.expires_ms = TASK_TIME_MAX_MS;

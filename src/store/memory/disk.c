@@ -21,6 +21,7 @@ struct record *record_new(struct memory_disk *disk, const struct task *task)
 {
     struct record *record = mem_new(struct record);
     record_set(disk, record, task);
+    record_relate(record, task);
     return record;
 }
 
@@ -40,6 +41,7 @@ struct record *record_copy(const struct record *old)
     task_keep(&record->task, &old->task, &record->arena);
     record->task.type = type; /* interned already */
     record->task.queue = queue;
+    record_relate_as(record, old, TASK_ID_NONE);
     record->attempts_count = old->attempts_count;
     record->attempts = arena_array(&record->arena, struct task_attempt, old->attempts_count + 1);
     for (size_t i = 0; i < old->attempts_count; i++) {
@@ -228,41 +230,31 @@ struct record *find_key(const struct map *keys, struct str key)
     return NULL;
 }
 
-struct record *find_document(const struct map *documents, struct str document)
+void link_record(struct finder *finder, struct record *record)
 {
-    uint64_t hash = str_hash(document);
-    for (struct map_node *n = map_find(documents, hash); n != NULL; n = map_again(n)) {
-        struct record *record = HOLDER(n, struct record, document_node);
-        if (str_eq(record->task.document, document)) {
-            return record;
-        }
+    if (!str_absent(record->task.key)) {
+        map_add(&finder->keys, &record->key_node, str_hash(record->task.key));
     }
-    return NULL;
+    relations_link(&finder->relations, record);
+    record->linked = true;
 }
 
-void link_record(struct map *keys, struct map *documents, struct record *record)
+void unlink_record(struct finder *finder, struct record *record)
 {
-    const struct task *task = &record->task;
-    record->key_linked = !str_absent(task->key) && !record->gone;
-    if (record->key_linked) {
-        map_add(keys, &record->key_node, str_hash(task->key));
+    if (record->linked && !str_absent(record->task.key)) {
+        map_remove(&finder->keys, &record->key_node);
     }
-    record->document_linked =
-        !str_absent(task->document) && task->state == TASK_RUNNING && !record->gone;
-    if (record->document_linked) {
-        map_add(documents, &record->document_node, str_hash(task->document));
+    if (record->linked) {
+        relations_unlink(&finder->relations, record);
     }
+    record->linked = false;
 }
 
-void unlink_record(struct map *keys, struct map *documents, struct record *record)
+void finder_fini(struct finder *finder)
 {
-    if (record->key_linked) {
-        map_remove(keys, &record->key_node);
-    }
-    if (record->document_linked) {
-        map_remove(documents, &record->document_node);
-    }
-    record->key_linked = record->document_linked = false;
+    map_fini(&finder->keys);
+    map_fini(&finder->relations);
+    *finder = (struct finder){0};
 }
 
 void disk_place(struct memory_disk *disk, struct record *record)
@@ -270,13 +262,13 @@ void disk_place(struct memory_disk *disk, struct record *record)
     struct record *old = record->gone ? shelf_take(&disk->shelf, record->task.id.hi)
                                       : shelf_put(&disk->shelf, record);
     if (old != NULL) {
-        unlink_record(&disk->keys, &disk->documents, old);
+        unlink_record(&disk->finder, old);
         record_free(old);
     }
     if (record->gone) {
         record_free(record);
     } else {
-        link_record(&disk->keys, &disk->documents, record);
+        link_record(&disk->finder, record);
     }
 }
 
@@ -308,8 +300,8 @@ void memory_disk_free(struct memory_disk *disk)
         return;
     }
     shelf_fini(&disk->shelf);
-    map_fini(&disk->keys);
-    map_fini(&disk->documents);
+    finder_fini(&disk->finder);
+    leases_fini(&disk->leases);
     struct map_walk walk = MAP_WALK;
     for (struct map_node *n; (n = map_walk(&disk->names, &walk)) != NULL;) {
         map_remove(&disk->names, n);

@@ -15,14 +15,37 @@
 #include "store/memory/memory.h"
 #include "store/ops.h"
 
+/* A record is the child of `to`, or depends on it. */
+enum relation_kind { RELATION_CHILD, RELATION_DEPENDENCY };
+struct relation {
+    struct map_node node;
+    struct record *record;
+    enum relation_kind kind;
+    struct task_id to;
+};
+
 struct record {
     struct arena arena;
     struct task task;
     bool gone;                     /* on a transaction's shelf: deleted */
     struct task_attempt *attempts; /* earlier ones, and the logs of all */
     size_t attempts_count;
-    struct map_node key_node, document_node; /* linked while .._linked */
-    bool key_linked, document_linked;
+    struct relation *relations;
+    size_t relations_count;
+    struct map_node key_node;
+    bool linked; /* its key and relations */
+};
+
+/* How records are found: those with a key by it, those with relations by whom they have them to. */
+struct finder {
+    struct map keys, relations;
+};
+
+/* A document and who holds it; on a transaction's side TASK_ID_NONE: it lets it go. */
+struct lease {
+    struct map_node node;
+    struct str document; /* owned, behind the struct */
+    struct task_id holder;
 };
 
 /* Records by id.hi, rising. */
@@ -34,12 +57,14 @@ struct shelf {
 /* What a transaction sees: its own shelf before the disk's. `over` may be NULL. */
 struct view {
     const struct shelf *over, *base;
+    const struct map *over_relations, *base_relations;
 };
 
 struct memory_disk {
     pthread_mutex_t lock; /* guards `shelf` between a commit and the readers */
     struct shelf shelf;
-    struct map keys, documents; /* records with a key; RUNNING ones with a document */
+    struct finder finder;
+    struct map leases;
     struct map names;           /* interned types and queues; only ever more */
     struct store_queue *queues; /* owned, names interned */
     size_t queues_count;
@@ -70,18 +95,18 @@ struct str disk_name(struct memory_disk *disk, struct str text); /* interned */
 void disk_place(struct memory_disk *disk, struct record *record);
 void disk_save_queue(struct memory_disk *disk, const struct store_queue *queue);
 
-/* Records that can be found by a text. */
 struct record *find_key(const struct map *keys, struct str key);
-struct record *find_document(const struct map *documents, struct str document);
-void link_record(struct map *keys, struct map *documents, struct record *record);
-void unlink_record(struct map *keys, struct map *documents, struct record *record);
+void link_record(struct finder *finder, struct record *record);
+void unlink_record(struct finder *finder, struct record *record);
+void finder_fini(struct finder *finder); /* the records are their owner's */
 
 struct memory_tx {
     struct tx tx;
     struct memory_store *store;
     bool open;
-    struct shelf shelf;         /* what it changed */
-    struct map keys, documents; /* of that */
+    struct shelf shelf;   /* what it changed */
+    struct finder finder; /* of that */
+    struct map leases;    /* that it took or let go */
     struct count_change counts;
     struct store_queue *queues; /* changed; names interned */
     size_t queues_count;
@@ -100,9 +125,17 @@ struct memory_store {
 #define MEMORY_STORE(base) ((struct memory_store *)(base))
 #define MEMORY_TX(base)    ((struct memory_tx *)(base))
 
+static inline struct view disk_view(const struct memory_disk *disk)
+{
+    return (struct view){.base = &disk->shelf, .base_relations = &disk->finder.relations};
+}
+
 static inline struct view tx_view(const struct memory_tx *tx)
 {
-    return (struct view){&tx->shelf, &tx->store->disk->shelf};
+    struct view view = disk_view(tx->store->disk);
+    view.over = &tx->shelf;
+    view.over_relations = &tx->finder.relations;
+    return view;
 }
 
 /* ---- tx.c ---- */
@@ -114,9 +147,46 @@ bool memory_find_keys(struct tx *tx, const struct str *keys, size_t n, struct ta
                       struct err *err);
 bool memory_insert(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err);
 bool memory_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
+bool memory_save_queue(struct tx *tx, const struct store_queue *queue, struct err *err);
+void memory_put(struct memory_tx *tx, struct record *record); /* on the transaction's shelf */
+void memory_count(struct memory_tx *tx, struct str queue, enum task_state state, int64_t n);
+
+/* ---- remove.c ---- */
 bool memory_remove(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
 bool memory_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
-bool memory_save_queue(struct tx *tx, const struct store_queue *queue, struct err *err);
+
+/* ---- relation.c ---- */
+
+/* The relations that the order names; those of `old` but to one task. */
+void record_relate(struct record *record, const struct task *task);
+void record_relate_as(struct record *record, const struct record *old, struct task_id without);
+void relations_link(struct map *relations, struct record *record);
+void relations_unlink(struct map *relations, struct record *record);
+
+/* Whoever has that relation to `id`; and what `id` depends on, as far as it exists. In order of
+ * creation. */
+void view_related(const struct view *view, enum relation_kind kind, struct task_id id,
+                  struct arena *arena, struct task_id **ids, size_t *count);
+void view_dependencies(const struct view *view, struct task_id id, struct arena *arena,
+                       struct task_id **ids, size_t *count);
+
+bool memory_children(struct tx *tx, struct task_id parent, struct arena *arena,
+                     struct task_id **ids, size_t *count, struct err *err);
+bool memory_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
+                       size_t *count, struct err *err);
+bool memory_dependencies(struct tx *tx, struct task_id id, struct arena *arena,
+                         struct task_id **ids, size_t *count, struct err *err);
+
+/* ---- lease.c ---- */
+bool lease_take(struct memory_tx *tx, const struct task *task); /* false: another holds it */
+void lease_end(struct memory_tx *tx, const struct task *task);  /* a container's: all of them */
+struct task_id lease_holder(const struct map *leases, struct str document);
+bool lease_is_used(const struct memory_disk *disk, const struct lease *lease); /* does it run? */
+void leases_place(struct map *leases, const struct map *changed);
+void leases_drop_strays(struct memory_disk *disk);
+void leases_fini(struct map *leases);
+bool memory_free_document(struct tx *tx, struct str document, struct task_id holder,
+                          struct err *err);
 
 /* ---- list.c ---- */
 bool memory_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,

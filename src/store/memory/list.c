@@ -88,7 +88,7 @@ bool memory_list(struct reader *base, const struct task_filter *filter, struct a
                  struct task_rows *out, struct err *err)
 {
     struct memory_disk *disk = ((struct memory_reader *)base)->disk;
-    struct view view = {NULL, &disk->shelf};
+    struct view view = disk_view(disk);
     (void)err;
     *out = (struct task_rows){0};
     pthread_mutex_lock(&disk->lock);
@@ -129,21 +129,34 @@ static void read_attempts(const struct record *record, struct arena *arena, stru
     }
 }
 
+static void read_dependencies(const struct view *view, struct task_id id, struct arena *arena,
+                              struct task_detail *out)
+{
+    struct task_id *ids = NULL;
+    view_dependencies(view, id, arena, &ids, &out->dependencies_count);
+    out->dependencies = arena_array(arena, struct task_dependency, out->dependencies_count + 1);
+    for (size_t i = 0; i < out->dependencies_count; i++) {
+        const struct task *on = &view_find(view, ids[i].hi)->task;
+        out->dependencies[i] =
+            (struct task_dependency){on->id, on->state, arena_str(arena, on->result)};
+    }
+}
+
 static void read_detail(const struct view *view, const struct record *record, struct arena *arena,
                         struct task_detail *out)
 {
-    struct task_filter children = {.parent = record->task.id};
+    struct task_id id = record->task.id;
     task_keep(&out->task, &record->task, arena);
     read_attempts(record, arena, out);
-    select_ids(view, &children, arena, &out->children, &out->children_count);
-    ids_reverse(out->children, out->children_count);
+    view_related(view, RELATION_CHILD, id, arena, &out->children, &out->children_count);
+    read_dependencies(view, id, arena, out);
 }
 
 bool memory_detail(struct reader *base, struct task_id id, struct arena *arena, bool *found,
                    struct task_detail *out, struct err *err)
 {
     struct memory_disk *disk = ((struct memory_reader *)base)->disk;
-    struct view view = {NULL, &disk->shelf};
+    struct view view = disk_view(disk);
     (void)err;
     *out = (struct task_detail){0};
     pthread_mutex_lock(&disk->lock);

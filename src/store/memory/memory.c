@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "store/memory/disk.h"
+#include "store/shared.h"
 
 static void close_store(struct store *base)
 {
@@ -47,6 +48,12 @@ static struct task live_part(const struct task *task)
                              .type = task->type,
                              .queue = task->queue,
                              .document = task->document,
+                             .parent = task->parent,
+                             .batch = task->batch,
+                             .container = task->container,
+                             .continues = task->continues,
+                             .runs_anyway = task->runs_anyway,
+                             .unmet = task->unmet,
                              .state = task->state,
                              .priority = task->priority,
                              .attempt = task->attempt,
@@ -58,7 +65,7 @@ static struct task live_part(const struct task *task)
     part.payload_raw = false;
     part.tags_count = 0;
     part.backoff = (struct task_backoff){0};
-    part.parent = part.team = part.schedule = TASK_ID_NONE;
+    part.team = part.schedule = TASK_ID_NONE;
     part.created_ms = 0;
     return part;
 }
@@ -110,17 +117,44 @@ static void health(const struct store *base, struct store_health *out)
 static void find_fault(const struct memory_disk *disk, const struct task *task,
                        store_finding_fn *each, void *arg)
 {
-    bool leased = task->state == TASK_RUNNING && task->attempt > 0;
+    bool leased = task->state == TASK_RUNNING && !task->container;
     if (task->max_retries != TASK_RETRIES_UNLIMITED && task->retries > task->max_retries) {
         each(arg, "I3", "a task used more retries than it has");
     }
     if (leased != (task->lease_until_ms > 0)) {
         each(arg, "I4", "RUNNING and holding a lease must be one thing");
     }
-    if (task->state == TASK_RUNNING && !str_absent(task->document)) {
-        const struct record *holder = find_document(&disk->documents, task->document);
-        if (holder == NULL || !id_eq(holder->task.id, task->id)) {
-            each(arg, "I2", "a task runs without holding its document");
+    if (task->container && task->attempt > 0) {
+        each(arg, "I4", "a container was claimed");
+    }
+    if (task->state == TASK_RUNNING && !str_absent(task->document) &&
+        !id_eq(lease_holder(&disk->leases, task->document), task_holder(task))) {
+        each(arg, "I2", "a task runs without holding its document");
+    }
+}
+
+static void check_relations(const struct memory_disk *disk, const struct record *record,
+                            store_finding_fn *each, void *arg)
+{
+    for (size_t i = 0; i < record->relations_count; i++) {
+        const struct relation *relation = &record->relations[i];
+        bool child = relation->kind == RELATION_CHILD;
+        const struct record *to = shelf_find(&disk->shelf, relation->to.hi);
+        if (to == NULL || !id_eq(to->task.id, relation->to)) {
+            each(arg, "relations",
+                 child ? "a task is the child of none" : "a task depends on none");
+        } else if (child && !to->task.container) {
+            each(arg, "relations", "a task has children, but is no container");
+        }
+    }
+}
+
+static void check_leases(const struct memory_disk *disk, store_finding_fn *each, void *arg)
+{
+    struct map_walk walk = MAP_WALK;
+    for (struct map_node *n; (n = map_walk(&disk->leases, &walk)) != NULL;) {
+        if (!lease_is_used(disk, HOLDER(n, struct lease, node))) {
+            each(arg, "I5", "a document is held by a task that does not run on it");
         }
     }
 }
@@ -156,7 +190,9 @@ static bool check(struct store *base, store_finding_fn *each, void *arg, struct 
     (void)err;
     for (size_t i = 0; i < store->disk->shelf.count; i++) {
         find_fault(store->disk, &store->disk->shelf.at[i]->task, each, arg);
+        check_relations(store->disk, store->disk->shelf.at[i], each, arg);
     }
+    check_leases(store->disk, each, arg);
     check_counts(store, each, arg);
     return true;
 }
@@ -173,6 +209,10 @@ static const struct store_ops ops = {
     .find_keys = memory_find_keys,
     .insert = memory_insert,
     .save = memory_save,
+    .children = memory_children,
+    .dependents = memory_dependents,
+    .dependencies = memory_dependencies,
+    .free_document = memory_free_document,
     .remove = memory_remove,
     .sweep = memory_sweep,
     .select = memory_select,
@@ -212,6 +252,7 @@ bool memory_disk_open(struct memory_disk *disk, struct store **out, struct err *
     store->disk = disk;
     disk->open = true;
     disk->epoch++;
+    leases_drop_strays(disk);
     counts_init(&store->counts);
     count_again(store);
     *out = &store->store;

@@ -31,12 +31,11 @@ bool memory_begin(struct store *base, struct tx **out, struct err *err)
 static void end(struct memory_tx *tx)
 {
     mem_free(tx->shelf.at);
-    map_fini(&tx->keys);
-    map_fini(&tx->documents);
+    finder_fini(&tx->finder);
+    leases_fini(&tx->leases);
     mem_free(tx->queues);
     count_change_clear(&tx->counts);
     tx->shelf = (struct shelf){0};
-    tx->keys = tx->documents = MAP_INIT;
     tx->queues = NULL;
     tx->queues_count = 0;
     tx->open = false;
@@ -54,7 +53,7 @@ static void place_all(struct memory_tx *tx)
     struct memory_disk *disk = tx->store->disk;
     pthread_mutex_lock(&disk->lock);
     for (size_t i = 0; i < tx->shelf.count; i++) {
-        unlink_record(&tx->keys, &tx->documents, tx->shelf.at[i]);
+        unlink_record(&tx->finder, tx->shelf.at[i]);
     }
     /* Deletions first: a key they free may be taken again in the same transaction. */
     for (size_t gone = 2; gone-- > 0;) {
@@ -69,6 +68,7 @@ static void place_all(struct memory_tx *tx)
     for (size_t i = 0; i < tx->queues_count; i++) {
         disk_save_queue(disk, &tx->queues[i]);
     }
+    leases_place(&disk->leases, &tx->leases);
     disk->last_id = tx->last_id;
     pthread_mutex_unlock(&disk->lock);
     counts_apply(&tx->store->counts, &tx->counts);
@@ -118,18 +118,8 @@ bool memory_load(struct tx *base, struct task_load *loads, size_t n, struct err 
 /* Who has the key, as this transaction sees it. */
 static const struct record *key_owner(const struct memory_tx *tx, struct str key)
 {
-    const struct record *own = find_key(&tx->keys, key);
-    const struct record *base = find_key(&tx->store->disk->keys, key);
-    if (own != NULL || base == NULL) {
-        return own;
-    }
-    return shelf_find(&tx->shelf, base->task.id.hi) == NULL ? base : NULL;
-}
-
-static const struct record *document_holder(const struct memory_tx *tx, struct str document)
-{
-    const struct record *own = find_document(&tx->documents, document);
-    const struct record *base = find_document(&tx->store->disk->documents, document);
+    const struct record *own = find_key(&tx->finder.keys, key);
+    const struct record *base = find_key(&tx->store->disk->finder.keys, key);
     if (own != NULL || base == NULL) {
         return own;
     }
@@ -147,15 +137,19 @@ bool memory_find_keys(struct tx *base, const struct str *keys, size_t n, struct 
     return true;
 }
 
-static void count_task(struct memory_tx *tx, struct str queue, enum task_state state, int64_t n)
+void memory_count(struct memory_tx *tx, struct str queue, enum task_state state, int64_t n)
 {
     count_change_add(&tx->counts, counts_slot(&tx->store->counts, queue), state, n);
 }
 
-static void put(struct memory_tx *tx, struct record *record)
+void memory_put(struct memory_tx *tx, struct record *record)
 {
-    record_free(shelf_put(&tx->shelf, record));
-    link_record(&tx->keys, &tx->documents, record);
+    struct record *own = shelf_put(&tx->shelf, record);
+    if (own != NULL) {
+        unlink_record(&tx->finder, own);
+        record_free(own);
+    }
+    link_record(&tx->finder, record);
 }
 
 static bool insert_one(struct memory_tx *tx, const struct task *task, struct err *err)
@@ -167,12 +161,11 @@ static bool insert_one(struct memory_tx *tx, const struct task *task, struct err
     if (!str_absent(task->key) && key_owner(tx, task->key) != NULL) {
         return err_set(err, ERR_CONFLICT, "insert a task: the idempotency key is taken");
     }
-    if (task->state == TASK_RUNNING && !str_absent(task->document) &&
-        document_holder(tx, task->document) != NULL) {
+    if (task->state == TASK_RUNNING && !str_absent(task->document) && !lease_take(tx, task)) {
         return err_set(err, ERR_CONFLICT, "insert a task: the document is held by another task");
     }
-    put(tx, record_new(tx->store->disk, task));
-    count_task(tx, task->queue, task->state, 1);
+    memory_put(tx, record_new(tx->store->disk, task));
+    memory_count(tx, task->queue, task->state, 1);
     tx->last_id = MAX(tx->last_id, task->id.hi);
     return true;
 }
@@ -214,13 +207,9 @@ static void apply(struct memory_tx *tx, const struct record *old, struct task_ch
     if (change->log.len > 0) {
         record_log(record, change_log_number(change), change->log);
     }
-    count_task(tx, record->task.queue, change->was->state, -1);
-    count_task(tx, record->task.queue, change->now->state, 1);
-    struct record *own = shelf_find(&tx->shelf, record->task.id.hi);
-    if (own != NULL) {
-        unlink_record(&tx->keys, &tx->documents, own);
-    }
-    put(tx, record);
+    memory_count(tx, record->task.queue, change->was->state, -1);
+    memory_count(tx, record->task.queue, change->now->state, 1);
+    memory_put(tx, record);
 }
 
 static void save_one(struct memory_tx *tx, struct task_change *change)
@@ -228,13 +217,16 @@ static void save_one(struct memory_tx *tx, struct task_change *change)
     struct view view = tx_view(tx);
     const struct task *was = change->was;
     const struct record *record = view_find(&view, was->id.hi);
-    change->applied =
-        record != NULL && id_eq(record->task.id, was->id) && record->task.state == was->state &&
-        record->task.attempt == was->attempt &&
-        !(change_takes_document(change) && document_holder(tx, change->now->document) != NULL);
-    if (change->applied) {
-        apply(tx, record, change);
+    change->applied = record != NULL && id_eq(record->task.id, was->id) &&
+                      record->task.state == was->state && record->task.attempt == was->attempt &&
+                      !(change_takes_document(change) && !lease_take(tx, change->now));
+    if (!change->applied) {
+        return;
     }
+    if (change_frees_document(change)) {
+        lease_end(tx, was);
+    }
+    apply(tx, record, change);
 }
 
 bool memory_save(struct tx *base, struct task_change *changes, size_t n, struct err *err)
@@ -243,56 +235,6 @@ bool memory_save(struct tx *base, struct task_change *changes, size_t n, struct 
     for (size_t i = 0; i < n; i++) {
         save_one(MEMORY_TX(base), &changes[i]);
     }
-    return true;
-}
-
-static bool remove_one(struct memory_tx *tx, struct task_id id)
-{
-    struct view view = tx_view(tx);
-    const struct record *old = view_find(&view, id.hi);
-    if (old == NULL || !id_eq(old->task.id, id) || !task_state_terminal(old->task.state)) {
-        return false;
-    }
-    struct record *record = mem_new(struct record);
-    record->task.id = id;
-    record->gone = true;
-    count_task(tx, old->task.queue, old->task.state, -1);
-    struct record *own = shelf_find(&tx->shelf, id.hi);
-    if (own != NULL) {
-        unlink_record(&tx->keys, &tx->documents, own);
-    }
-    put(tx, record);
-    return true;
-}
-
-bool memory_remove(struct tx *base, const struct task_id *ids, size_t n, struct err *err)
-{
-    (void)err;
-    for (size_t i = 0; i < n; i++) {
-        remove_one(MEMORY_TX(base), ids[i]);
-    }
-    return true;
-}
-
-bool memory_sweep(struct tx *base, struct store_sweep *sweep, struct err *err)
-{
-    (void)err;
-    struct memory_tx *tx = MEMORY_TX(base);
-    struct view view = tx_view(tx);
-    size_t seen = 0;
-    for (const struct record *r; seen < sweep->most && (r = view_after(&view, sweep->cursor));) {
-        sweep->cursor = r->task.id.hi;
-        if (!task_state_terminal(r->task.state)) {
-            continue;
-        }
-        seen++;
-        if (r->task.finished_ms < sweep->before_ms) {
-            sweep->removed += remove_one(tx, r->task.id);
-        } else {
-            sweep->oldest_ms = MIN(sweep->oldest_ms, r->task.finished_ms);
-        }
-    }
-    sweep->cursor = seen < sweep->most ? 0 : sweep->cursor;
     return true;
 }
 

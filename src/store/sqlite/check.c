@@ -14,6 +14,7 @@ struct doctor {
     struct db *db;
     store_finding_fn *each;
     void *arg;
+    bool beside; /* perhaps of a running server, which may hold more than the file explains */
 };
 
 /* task_id(k, lo): the id as people know it. */
@@ -42,6 +43,10 @@ static bool ask(const struct doctor *doctor, const struct sql_text *check, struc
     sqlite3_stmt *s = NULL;
     if (sqlite3_prepare_v2(doctor->db->handle, check->text, -1, &s, NULL) != SQLITE_OK) {
         return db_fail(doctor->db, check->name, err);
+    }
+    int beside = sqlite3_bind_parameter_index(s, ":beside");
+    if (beside > 0) {
+        bind_int(s, beside, doctor->beside);
     }
     bool ok = ask_rows(doctor, s, err);
     sqlite3_finalize(s);
@@ -142,7 +147,7 @@ static bool check_all(const struct doctor *doctor, struct err *err)
 
 bool sqlite_check(struct store *base, store_finding_fn *each, void *arg, struct err *err)
 {
-    struct doctor doctor = {&SQLITE_STORE(base)->db, each, arg};
+    struct doctor doctor = {&SQLITE_STORE(base)->db, each, arg, SQLITE_STORE(base)->lock < 0};
     int rc =
         sqlite3_create_function(doctor.db->handle, "task_id", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
                                 NULL, sql_task_id, NULL, NULL);

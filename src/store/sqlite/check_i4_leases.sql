@@ -1,7 +1,10 @@
--- store/sqlite/check_i4_leases.sql: I4: RUNNING and holding a lease are one thing. Attempt 0 is a container.
-SELECT 'I4', 'task ' || task_id(k, lo) || iif(state = 3, ' is RUNNING without a lease', ' has a lease without RUNNING')
+-- store/sqlite/check_i4_leases.sql: I4: RUNNING and holding a lease are one thing, but a container is never claimed.
+SELECT 'I4', 'task ' || task_id(k, lo) || CASE WHEN container = 1 AND attempt > 0 THEN ' is a container and was claimed'
+                                               WHEN state = 3 AND container = 0 THEN ' is RUNNING without a lease'
+                                               ELSE ' has a lease without RUNNING' END
   FROM task
- WHERE CASE WHEN state = 3 AND attempt > 0
-            THEN token = 0 OR worker IS NULL OR lease_until_ms <= 0 OR outcome <> 0
+ WHERE CASE WHEN state = 3 AND container = 0
+            THEN attempt = 0 OR token = 0 OR worker IS NULL OR lease_until_ms <= 0 OR outcome <> 0
             ELSE lease_until_ms <> 0 END
+    OR (container = 1 AND attempt > 0)
  LIMIT 20;

@@ -5,6 +5,5 @@ SELECT 'rows', 'a row of ' || place || ' has the key ' || k || ', but there is n
         UNION ALL SELECT 'attempt', k FROM attempt WHERE k NOT IN (SELECT k FROM body)
         UNION ALL SELECT 'log', k FROM log WHERE k NOT IN (SELECT k FROM body)
         UNION ALL SELECT 'key', k FROM key WHERE k NOT IN (SELECT k FROM body)
-        UNION ALL SELECT 'doc_lease', k FROM doc_lease WHERE k NOT IN (SELECT k FROM body)
         UNION ALL SELECT 'facet', k FROM facet WHERE k NOT IN (SELECT k FROM body))
  LIMIT 20;

@@ -1,4 +1,4 @@
-/* store/sqlite/detail.c: one task whole, with its attempts, their logs and its children.
+/* store/sqlite/detail.c: one task whole, with its attempts, their logs and its relations.
  *
  * Thread: the reader's.
  *
@@ -97,15 +97,36 @@ static bool read_logs(struct db *db, struct arena *arena, struct task_detail *ou
     return true;
 }
 
-static bool read_children(struct db *db, struct arena *arena, struct task_detail *out,
-                          struct err *err)
+static struct task_dependency *add_dependency(struct task_detail *out, struct arena *arena)
 {
-    struct task_filter filter = {.parent = out->task.id};
-    if (!select_ids(db, &filter, arena, &out->children, &out->children_count, err)) {
-        return false;
+    size_t n = out->dependencies_count++;
+    if ((n & (n - 1)) == 0) { /* doubles, as above */
+        struct task_dependency *old = out->dependencies;
+        out->dependencies = arena_array(arena, struct task_dependency, MAX(1, n * 2));
+        memcpy(out->dependencies, n == 0 ? out->dependencies : old, n * sizeof *old);
     }
-    ids_reverse(out->children, out->children_count);
-    return true;
+    return &out->dependencies[n];
+}
+
+static bool read_dependencies(struct db *db, struct arena *arena, struct task_detail *out,
+                              struct err *err)
+{
+    sqlite3_stmt *s = db_use(db, SQL_LIST_RESULTS);
+    bool row = true;
+    bind_int(s, 1, (int64_t)out->task.id.hi);
+    while (db_row(db, SQL_LIST_RESULTS, &row, err) && row) {
+        *add_dependency(out, arena) = (struct task_dependency){
+            column_id(s, 0), (enum task_state)column_int(s, 2), arena_str(arena, column_str(s, 3))};
+    }
+    return !row;
+}
+
+static bool read_relations(struct db *db, struct arena *arena, struct task_detail *out,
+                           struct err *err)
+{
+    return related_ids(db, SQL_LIST_CHILDREN, out->task.id, arena, &out->children,
+                       &out->children_count, err) &&
+           read_dependencies(db, arena, out, err);
 }
 
 static bool read_task(struct db *db, struct task_id id, struct arena *arena, bool *found,
@@ -136,7 +157,7 @@ static bool read_detail(struct db *db, struct task_id id, struct arena *arena, b
         return false;
     }
     add_last_attempt(arena, out);
-    return read_logs(db, arena, out, err) && read_children(db, arena, out, err);
+    return read_logs(db, arena, out, err) && read_relations(db, arena, out, err);
 }
 
 bool sqlite_detail(struct reader *base, struct task_id id, struct arena *arena, bool *found,

@@ -19,8 +19,7 @@ enum facet_kind {
     FACET_DOCUMENT = 1,
     FACET_EXTERNAL_ID,
     FACET_TAG,
-    FACET_PARENT,
-    FACET_TEAM,
+    FACET_TEAM = 5, /* 4 were parents */
     FACET_SCHEDULE,
 };
 
@@ -58,9 +57,6 @@ static uint64_t hash_text(enum facet_kind kind, struct str text)
 size_t relations_of(const struct task *task, uint64_t out[static RELATIONS_MAX])
 {
     size_t n = 0;
-    if (!id_none(task->parent)) {
-        out[n++] = hash_id(FACET_PARENT, task->parent);
-    }
     if (!id_none(task->team)) {
         out[n++] = hash_id(FACET_TEAM, task->team);
     }
@@ -89,9 +85,6 @@ struct facet_choice facet_choose(const struct task_filter *filter)
 {
     if (!str_absent(filter->external_id)) {
         return (struct facet_choice){true, true, hash_text(FACET_EXTERNAL_ID, filter->external_id)};
-    }
-    if (!id_none(filter->parent)) {
-        return (struct facet_choice){true, false, hash_id(FACET_PARENT, filter->parent)};
     }
     if (!id_none(filter->team)) {
         return (struct facet_choice){true, false, hash_id(FACET_TEAM, filter->team)};

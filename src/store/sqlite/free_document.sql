@@ -1,2 +1,2 @@
--- store/sqlite/free_document.sql: a task that left RUNNING lets its document go.
+-- store/sqlite/free_document.sql: a holder lets one document go.
 DELETE FROM doc_lease WHERE document = :document AND k = :k;

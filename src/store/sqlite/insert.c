@@ -1,7 +1,7 @@
 /* store/sqlite/insert.c: new tasks.
  *
- * A task with nothing special is two rows, its order and where it stands; an idempotency key and a
- * document that it holds from the start are one more each.
+ * A task with nothing special is two rows, its order and where it stands; an idempotency key, a
+ * document that it holds from the start and each relation are one more.
  *
  * Thread: engine. Keeps: G3 (doc_lease), I7 (counts).
  *
@@ -34,7 +34,7 @@ static bool insert_body(struct sqlite_tx *tx, const struct task *task,
 }
 
 bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct task_names *names,
-                 struct err *err)
+                 bool related, struct err *err)
 {
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_INSERT_TASK);
@@ -45,7 +45,15 @@ bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct tas
     bind_text(s, 5, task->document);
     bind_again(db, SQL_INSERT_TASK, 6, task->expires_ms);
     bind_again(db, SQL_INSERT_TASK, 7, task->created_ms);
-    bind_standing(db, SQL_INSERT_TASK, 8, task);
+    bind_again(db, SQL_INSERT_TASK, 8, related);
+    bind_again(db, SQL_INSERT_TASK, 9, (int64_t)task->parent.hi);
+    bind_again(db, SQL_INSERT_TASK, 10, (int64_t)task->parent.lo);
+    bind_again(db, SQL_INSERT_TASK, 11, (int64_t)task->batch.hi);
+    bind_again(db, SQL_INSERT_TASK, 12, (int64_t)task->batch.lo);
+    bind_again(db, SQL_INSERT_TASK, 13, task->container);
+    bind_again(db, SQL_INSERT_TASK, 14, task->continues);
+    bind_again(db, SQL_INSERT_TASK, 15, task->runs_anyway);
+    bind_standing(db, SQL_INSERT_TASK, 16, task);
     return db_run(db, SQL_INSERT_TASK, err);
 }
 
@@ -74,23 +82,14 @@ static bool take_key(struct sqlite_tx *tx, const struct task *task, struct err *
     return changed || err_set(err, ERR_CONFLICT, "the idempotency key is taken");
 }
 
-bool lease_document(struct sqlite_tx *tx, const struct task *task, bool *taken, struct err *err)
-{
-    struct db *db = &tx->store->db;
-    sqlite3_stmt *s = db_use(db, SQL_LEASE_DOCUMENT);
-    bind_text(s, 1, task->document);
-    bind_int(s, 2, (int64_t)task->id.hi);
-    bind_int(s, 3, task->attempt);
-    return db_change(db, SQL_LEASE_DOCUMENT, taken, err);
-}
-
 static bool begin_running(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
-    bool taken = false;
-    if (!lease_document(tx, task, &taken, err)) {
+    enum lease_answer answer = LEASE_REFUSED;
+    if (!lease_document(tx, task, &answer, err)) {
         return false;
     }
-    return taken || err_set(err, ERR_CONFLICT, "the document is held by another task");
+    return answer != LEASE_REFUSED ||
+           err_set(err, ERR_CONFLICT, "the document is held by another task");
 }
 
 /* The rare extras of a new task. */
@@ -106,17 +105,24 @@ static bool insert_extras(struct sqlite_tx *tx, const struct task *task, struct 
     uint64_t labels[LABELS_MAX];
     tx->labels |= labels_of(task, labels) > 0;
     /* Ids grow, but one made early may come late: below the watermark the index cannot wait. */
-    return relations_insert(tx, task, err) &&
+    return family_insert(tx, task, err) && relations_insert(tx, task, err) &&
            ((int64_t)task->id.hi > tx->indexed_k || labels_insert(tx, task, err));
+}
+
+static bool is_related(const struct task *task)
+{
+    return task->container || !id_none(task->parent) || !id_none(task->batch) ||
+           task->depends_count > 0 || task->continues || task->runs_anyway || task->unmet > 0;
 }
 
 static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
     struct task_names names = {0};
-    bool ok = intern_names(tx, task, &names, err) && insert_body(tx, task, &names, err) &&
-              (task_state_terminal(task->state) ? insert_done(tx, task, err)
-                                                : insert_live(tx, task, &names, err)) &&
-              insert_extras(tx, task, err);
+    bool ok =
+        intern_names(tx, task, &names, err) && insert_body(tx, task, &names, err) &&
+        (task_state_terminal(task->state) ? insert_done(tx, task, err)
+                                          : insert_live(tx, task, &names, is_related(task), err)) &&
+        insert_extras(tx, task, err);
     if (ok) {
         count_task(tx, task->queue, task->state, 1);
         tx->last_id = MAX(tx->last_id, task->id.hi);

@@ -156,6 +156,9 @@ static bool candidates_open(struct candidates *c, struct err *err)
     if ((!str_absent(f->type) && c->type_id == 0) || (!str_absent(f->queue) && c->queue_id == 0)) {
         return true;
     }
+    if (!id_none(f->parent) && str_absent(f->external_id)) {
+        return add_source(c, SQL_CANDIDATES_CHILD, 0, INT64_MAX, 0, err);
+    }
     struct facet_choice facet = facet_choose(f);
     return facet.any ? open_facet(c, &facet, err) : open_states(c, err);
 }
@@ -205,20 +208,13 @@ static bool select_each(struct db *db, const struct task_filter *filter, int64_t
 
 struct picked_ids {
     struct arena *arena;
-    struct task_id *at;
-    size_t count, room;
+    struct id_list list;
 };
 
 static void pick_id(void *arg, const struct task_row *row)
 {
     struct picked_ids *ids = arg;
-    if (ids->count == ids->room) {
-        struct task_id *old = ids->at;
-        ids->room = MAX(64, ids->room * 2);
-        ids->at = arena_array(ids->arena, struct task_id, ids->room);
-        memcpy(ids->at, old == NULL ? ids->at : old, ids->count * sizeof *old);
-    }
-    ids->at[ids->count++] = row->task.id;
+    ids_add(&ids->list, ids->arena, row->task.id);
 }
 
 bool select_ids(struct db *db, const struct task_filter *filter, struct arena *arena,
@@ -229,8 +225,8 @@ bool select_ids(struct db *db, const struct task_filter *filter, struct arena *a
     if (!select_each(db, filter, -1, pick_id, &ids, &more, err)) {
         return err_wrap(err, "select tasks");
     }
-    *out = ids.at;
-    *count = ids.count;
+    *out = ids.list.at;
+    *count = ids.list.count;
     return true;
 }
 

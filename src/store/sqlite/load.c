@@ -123,6 +123,24 @@ bool sqlite_find_keys(struct tx *tx, const struct str *keys, size_t n, struct ta
     return true;
 }
 
+static bool read_related(struct db *db, struct task *task, struct err *err)
+{
+    sqlite3_stmt *s = db_use(db, SQL_LOAD_RELATED);
+    bool row = false;
+    bind_int(s, 1, (int64_t)task->id.hi);
+    if (!db_row(db, SQL_LOAD_RELATED, &row, err)) {
+        return false;
+    }
+    task->parent = column_id(s, 0);
+    task->batch = column_id(s, 2);
+    task->container = column_int(s, 4) != 0;
+    task->continues = column_int(s, 5) != 0;
+    task->runs_anyway = column_int(s, 6) != 0;
+    task->unmet = (int32_t)column_int(s, 7);
+    db_done(db, SQL_LOAD_RELATED);
+    return true;
+}
+
 /* The columns of scan_live.sql. */
 static bool read_live(struct db *db, sqlite3_stmt *s, struct task *task, struct err *err)
 {
@@ -135,7 +153,8 @@ static bool read_live(struct db *db, sqlite3_stmt *s, struct task *task, struct 
                           .expires_ms = column_int(s, 9),
                           .document = column_str(s, 10)};
     return name_text(db, column_int(s, 2), &task->type, err) &&
-           name_text(db, column_int(s, 3), &task->queue, err);
+           name_text(db, column_int(s, 3), &task->queue, err) &&
+           (column_int(s, 11) == 0 || read_related(db, task, err));
 }
 
 /* Gives `each` a running task, with its lease. */

@@ -59,6 +59,10 @@ static const struct store_ops ops = {
     .find_keys = sqlite_find_keys,
     .insert = sqlite_insert,
     .save = sqlite_save,
+    .children = sqlite_children,
+    .dependents = sqlite_dependents,
+    .dependencies = sqlite_dependencies,
+    .free_document = sqlite_free_document,
     .remove = sqlite_remove,
     .sweep = sqlite_sweep,
     .select = sqlite_select,
@@ -154,8 +158,10 @@ static bool open_all(struct sqlite_store *store, const struct store_options *opt
 {
     struct db *db = &store->db;
     if (!open_file(store, options, err) || !migrate(db, options, err) || !db_prepare(db, err) ||
-        !(options->read_only || db_run(db, SQL_GROW_EPOCH, err)) || !read_meta(store, err) ||
-        !names_load(db, err) || !counts_load(store, err) || !count_lag(store, err)) {
+        !(options->read_only ||
+          (db_run(db, SQL_GROW_EPOCH, err) && db_run(db, SQL_DROP_STRAYS, err))) ||
+        !read_meta(store, err) || !names_load(db, err) || !counts_load(store, err) ||
+        !count_lag(store, err)) {
         return false;
     }
     sqlite3_wal_hook(db->handle, note_wal, store);

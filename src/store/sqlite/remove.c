@@ -1,4 +1,5 @@
-/* store/sqlite/remove.c: finished tasks go for good, by name or by age.
+/* store/sqlite/remove.c: finished tasks go for good, by name or by age, and their children with
+ * them.
  *
  * Thread: engine. Keeps: I7; a key lives as long as its task.
  *
@@ -36,8 +37,9 @@ static bool keep_last_id(struct sqlite_tx *tx, const struct task *task, struct e
 
 static bool remove_rows(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
-    static const enum sql_id rows[] = {SQL_FORGET_DONE, SQL_FORGET_BODY, SQL_DELETE_ATTEMPTS,
-                                       SQL_DELETE_LOG};
+    static const enum sql_id rows[] = {SQL_FORGET_DONE,         SQL_FORGET_BODY,
+                                       SQL_DELETE_ATTEMPTS,     SQL_DELETE_LOG,
+                                       SQL_DELETE_DEPENDENCIES, SQL_DELETE_DEPENDENTS};
     struct db *db = &tx->store->db;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         bind_int(db_use(db, rows[i]), 1, (int64_t)task->id.hi);
@@ -46,10 +48,11 @@ static bool remove_rows(struct sqlite_tx *tx, const struct task *task, struct er
         }
     }
     return (str_absent(task->key) || free_key(db, task, err)) && facets_delete(tx, task, err) &&
-           keep_last_id(tx, task, err);
+           child_delete(tx, task, err) && keep_last_id(tx, task, err);
 }
 
-static bool remove_one(struct sqlite_tx *tx, struct task_id id, struct err *err)
+/* *gone stays false if it is unknown or has not ended. */
+static bool remove_one(struct sqlite_tx *tx, struct task_id id, bool *gone, struct err *err)
 {
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_FIND_REMAINS);
@@ -65,21 +68,76 @@ static bool remove_one(struct sqlite_tx *tx, struct task_id id, struct err *err)
         count_task(tx, task.queue, task.state, -1);
     }
     db_done(db, SQL_FIND_REMAINS);
+    *gone = row;
     return ok;
+}
+
+/* A task and all its descendants, parents before their children. */
+struct family {
+    struct arena arena;
+    struct id_list ids;
+    bool live; /* some of the descendants have not ended */
+};
+
+static void family_fini(struct family *family)
+{
+    arena_fini(&family->arena);
+}
+
+static bool family_gather(struct db *db, struct task_id id, struct family *family, struct err *err)
+{
+    sqlite3_stmt *s = db_use(db, SQL_LIST_BRANCH);
+    bool row = true;
+    ids_add(&family->ids, &family->arena, id);
+    for (size_t i = 0; i < family->ids.count; i++, row = true) {
+        bind_int(s, 1, (int64_t)family->ids.at[i].hi);
+        while (db_row(db, SQL_LIST_BRANCH, &row, err) && row) {
+            ids_add(&family->ids, &family->arena, column_id(s, 0));
+            family->live |= column_int(s, 2) != 0;
+        }
+        if (row) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Adds to *removed how many went: all or none. */
+static bool remove_family(struct sqlite_tx *tx, struct task_id id, size_t *removed, struct err *err)
+{
+    SCOPED(family_fini) struct family family = {0};
+    bool gone = true;
+    if (!family_gather(&tx->store->db, id, &family, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < family.ids.count && gone && !family.live; i++) {
+        if (!remove_one(tx, family.ids.at[i], &gone, err)) {
+            return false;
+        }
+        *removed += gone;
+    }
+    return true;
 }
 
 bool sqlite_remove(struct tx *base, const struct task_id *ids, size_t n, struct err *err)
 {
+    size_t removed = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!remove_one(SQLITE_TX(base), ids[i], err)) {
+        if (!remove_family(SQLITE_TX(base), ids[i], &removed, err)) {
             return err_wrap(err, "delete a task");
         }
     }
     return true;
 }
 
+/* Finished long enough ago. */
+struct old_task {
+    struct task_id id;
+    int64_t finished_ms;
+};
+
 struct swept {
-    struct task_id *old; /* owned */
+    struct old_task *old; /* owned */
     size_t count, seen;
 };
 
@@ -97,11 +155,14 @@ static bool sweep_look(struct db *db, struct store_sweep *sweep, struct swept *s
     bind_int(s, 2, (int64_t)sweep->most);
     while (db_row(db, SQL_SWEEP, &row, err) && row) {
         int64_t finished_ms = column_int(s, 2);
+        bool waits_for_parent = column_int(s, 3) != 0;
         swept->seen++;
         sweep->cursor = (uint64_t)column_int(s, 0);
+        if (waits_for_parent) {
+            continue;
+        }
         if (finished_ms < sweep->before_ms) {
-            swept->old[swept->count++] =
-                (struct task_id){sweep->cursor, (uint64_t)column_int(s, 1)};
+            swept->old[swept->count++] = (struct old_task){column_id(s, 0), finished_ms};
         } else {
             sweep->oldest_ms = MIN(sweep->oldest_ms, finished_ms);
         }
@@ -109,16 +170,29 @@ static bool sweep_look(struct db *db, struct store_sweep *sweep, struct swept *s
     return !row;
 }
 
+static bool sweep_away(struct sqlite_tx *tx, struct store_sweep *sweep, const struct swept *swept,
+                       struct err *err)
+{
+    for (size_t i = 0; i < swept->count; i++) {
+        size_t before = sweep->removed;
+        if (!remove_family(tx, swept->old[i].id, &sweep->removed, err)) {
+            return false;
+        }
+        if (sweep->removed == before) {
+            sweep->oldest_ms = MIN(sweep->oldest_ms, swept->old[i].finished_ms);
+        }
+    }
+    return true;
+}
+
 bool sqlite_sweep(struct tx *base, struct store_sweep *sweep, struct err *err)
 {
     struct sqlite_tx *tx = SQLITE_TX(base);
     SCOPED(swept_fini)
     struct swept swept = {.old = mem_array(NULL, MAX(1, sweep->most), sizeof *swept.old)};
-    if (!sweep_look(&tx->store->db, sweep, &swept, err) ||
-        !sqlite_remove(base, swept.old, swept.count, err)) {
+    if (!sweep_look(&tx->store->db, sweep, &swept, err) || !sweep_away(tx, sweep, &swept, err)) {
         return err_wrap(err, "sweep");
     }
-    sweep->removed += swept.count;
     sweep->cursor = swept.seen < sweep->most ? 0 : sweep->cursor;
     return true;
 }

@@ -32,7 +32,7 @@ static int bind_id(sqlite3_stmt *s, int at, struct task_id id)
     return at + 2;
 }
 
-static struct task_id column_id(sqlite3_stmt *s, int at)
+struct task_id column_id(sqlite3_stmt *s, int at)
 {
     return (struct task_id){(uint64_t)column_int(s, at), (uint64_t)column_int(s, at + 1)};
 }
@@ -68,7 +68,7 @@ static bool order_is_plain(const struct task *task)
 {
     return str_absent(task->key) && str_absent(task->external_id) && task->tags_count == 0 &&
            id_none(task->parent) && id_none(task->team) && id_none(task->schedule) &&
-           str_absent(task->metadata);
+           id_none(task->batch) && str_absent(task->metadata);
 }
 
 static void bind_rare_order(sqlite3_stmt *s, int at, const struct task *task, struct buf *scratch)
@@ -79,6 +79,7 @@ static void bind_rare_order(sqlite3_stmt *s, int at, const struct task *task, st
     at = bind_id(s, at, task->parent);
     at = bind_id(s, at, task->team);
     at = bind_id(s, at, task->schedule);
+    at = bind_id(s, at, task->batch);
     bind_bytes(s, at, task->metadata);
 }
 
@@ -97,6 +98,9 @@ int bind_body(struct db *db, enum sql_id id, int at, const struct task *task,
     sqlite3_bind_double(s, at++, task->backoff.factor);
     sqlite3_bind_double(s, at++, task->backoff.jitter);
     bind_again(db, id, at++, task->payload_raw);
+    bind_again(db, id, at++, task->container);
+    bind_again(db, id, at++, task->continues);
+    bind_again(db, id, at++, task->runs_anyway);
     bind_text(s, at++, task->document);
     if (!plain || db->rare_bound[id]) {
         bind_rare_order(s, at, task, scratch);
@@ -129,14 +133,18 @@ bool read_body(struct db *db, sqlite3_stmt *s, int at, struct task *task, struct
     task->backoff.factor = sqlite3_column_double(s, at + 7);
     task->backoff.jitter = sqlite3_column_double(s, at + 8);
     task->payload_raw = column_int(s, at + 9) != 0;
-    task->document = column_str(s, at + 10);
-    task->key = column_str(s, at + 11);
-    task->external_id = column_str(s, at + 12);
-    unpack_tags(column_str(s, at + 13), task);
-    task->parent = column_id(s, at + 14);
-    task->team = column_id(s, at + 16);
-    task->schedule = column_id(s, at + 18);
-    task->metadata = column_str(s, at + 20);
+    task->container = column_int(s, at + 10) != 0;
+    task->continues = column_int(s, at + 11) != 0;
+    task->runs_anyway = column_int(s, at + 12) != 0;
+    task->document = column_str(s, at + 13);
+    task->key = column_str(s, at + 14);
+    task->external_id = column_str(s, at + 15);
+    unpack_tags(column_str(s, at + 16), task);
+    task->parent = column_id(s, at + 17);
+    task->team = column_id(s, at + 19);
+    task->schedule = column_id(s, at + 21);
+    task->batch = column_id(s, at + 23);
+    task->metadata = column_str(s, at + 25);
     return true;
 }
 
@@ -196,6 +204,7 @@ int bind_standing(struct db *db, enum sql_id id, int at, const struct task *task
     bind_again(db, id, at++, task->lease_until_ms);
     bind_again(db, id, at++, task->attempt_ended_ms);
     bind_again(db, id, at++, task->log_bytes);
+    bind_again(db, id, at++, task->unmet);
     if (!plain || db->rare_bound[id]) {
         bind_rare_standing(s, at, task);
         db->rare_bound[id] = !plain;
@@ -223,6 +232,7 @@ void read_standing(sqlite3_stmt *s, int at, struct task *task)
     task->lease_until_ms = column_int(s, at++);
     task->attempt_ended_ms = column_int(s, at++);
     task->log_bytes = (int32_t)column_int(s, at++);
+    task->unmet = (int32_t)column_int(s, at++);
     task->cancel_reason = column_str(s, at++);
     task->progress = column_optional(s, at++);
     task->progress_message = column_str(s, at++);

@@ -10,9 +10,9 @@
 #include "store/sqlite/db.h"
 #include "store/store.h"
 
-#define BODY_COLUMNS          21 /* lo … metadata */
-#define RARE_ORDER_COLUMNS    10 /* the last of those, which few tasks have */
-#define STANDING_COLUMNS      27 /* state … error_detail */
+#define BODY_COLUMNS          26 /* lo … metadata */
+#define RARE_ORDER_COLUMNS    12 /* the last of those, which few tasks have */
+#define STANDING_COLUMNS      28 /* state … error_detail */
 #define RARE_STANDING_COLUMNS 9
 
 struct task_names {
@@ -30,6 +30,7 @@ int bind_error(sqlite3_stmt *s, int at, const struct task_error *error);
 MUST_CHECK bool read_body(struct db *db, sqlite3_stmt *s, int at, struct task *task,
                           struct err *err);
 void read_standing(sqlite3_stmt *s, int at, struct task *task);
+struct task_id column_id(sqlite3_stmt *s, int at);
 void read_error(sqlite3_stmt *s, int at, struct task_error *error);
 /* document, external_id, tags and relations: 9 columns, for the late index. */
 void read_facets(sqlite3_stmt *s, int at, struct task *task);

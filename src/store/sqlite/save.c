@@ -42,7 +42,9 @@ static bool move(struct sqlite_tx *tx, struct task_change *change, struct err *e
         return insert_done(tx, change->now, err);
     }
     struct task_names names = {0};
-    return intern_names(tx, change->was, &names, err) && insert_live(tx, change->now, &names, err);
+    /* A revived task may depend on others; finding out is not worth a look. */
+    return intern_names(tx, change->was, &names, err) &&
+           insert_live(tx, change->now, &names, true, err);
 }
 
 bool insert_attempt(struct sqlite_tx *tx, struct task_id id, const struct task_attempt *attempt,
@@ -73,15 +75,6 @@ static bool append_log(struct sqlite_tx *tx, const struct task_change *change, s
     return db_run(db, SQL_APPEND_LOG, err) && db_run(db, SQL_TRIM_LOG, err);
 }
 
-bool free_document(struct sqlite_tx *tx, const struct task *task, struct err *err)
-{
-    struct db *db = &tx->store->db;
-    sqlite3_stmt *s = db_use(db, SQL_FREE_DOCUMENT);
-    bind_text(s, 1, task->document);
-    bind_int(s, 2, (int64_t)task->id.hi);
-    return db_run(db, SQL_FREE_DOCUMENT, err);
-}
-
 /* What goes with a change that was applied. */
 static bool follow(struct sqlite_tx *tx, const struct task_change *change, struct err *err)
 {
@@ -91,7 +84,7 @@ static bool follow(struct sqlite_tx *tx, const struct task_change *change, struc
         count_task(tx, change->was->queue, change->was->state, -1);
         count_task(tx, change->was->queue, change->now->state, 1);
     }
-    if (change_frees_document(change) && !free_document(tx, change->was, err)) {
+    if (change_frees_document(change) && !end_lease(tx, change->was, err)) {
         return false;
     }
     if (change_keeps_attempt(change)) {
@@ -117,14 +110,17 @@ static bool save_one(struct sqlite_tx *tx, struct task_change *change, struct er
     if (!change_takes_document(change)) {
         return apply(tx, change, err);
     }
-    bool taken = false;
-    if (!lease_document(tx, change->now, &taken, err)) {
+    enum lease_answer answer = LEASE_REFUSED;
+    if (!lease_document(tx, change->now, &answer, err)) {
         return false;
     }
-    if (!taken) {
+    if (answer == LEASE_REFUSED) {
         return true; /* somebody else holds it: nothing else changes */
     }
-    return apply(tx, change, err) && (change->applied || free_document(tx, change->now, err));
+    struct task_id holder = task_holder(change->now);
+    return apply(tx, change, err) &&
+           (change->applied || answer == LEASE_HELD ||
+            sqlite_free_document(&tx->tx, change->now->document, holder, err));
 }
 
 bool sqlite_save(struct tx *base, struct task_change *changes, size_t n, struct err *err)

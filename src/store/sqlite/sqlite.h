@@ -98,21 +98,50 @@ bool sqlite_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
 /* The numbers of a task's type and queue; new names are added. */
 bool intern_names(struct sqlite_tx *tx, const struct task *task, struct task_names *names,
                   struct err *err);
-/* The row of a live or a finished task; a finished one knows its names from its body. */
+/* The row of a live or a finished task; a finished one knows its names from its body. `related`: it
+ * has relations, or may have. */
 bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct task_names *names,
-                 struct err *err);
+                 bool related, struct err *err);
 bool insert_done(struct sqlite_tx *tx, const struct task *task, struct err *err);
 bool insert_attempt(struct sqlite_tx *tx, struct task_id id, const struct task_attempt *attempt,
                     struct err *err);
-bool lease_document(struct sqlite_tx *tx, const struct task *task, bool *taken, struct err *err);
-bool free_document(struct sqlite_tx *tx, const struct task *task, struct err *err);
 void count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n);
+
+/* ---- lease.c ---- */
+enum lease_answer { LEASE_REFUSED, LEASE_TAKEN, LEASE_HELD /* by the same holder, before */ };
+bool lease_document(struct sqlite_tx *tx, const struct task *task, enum lease_answer *answer,
+                    struct err *err);
+/* The holder stops running; a container lets go of everything. */
+bool end_lease(struct sqlite_tx *tx, const struct task *task, struct err *err);
+bool sqlite_free_document(struct tx *tx, struct str document, struct task_id holder,
+                          struct err *err);
+
+/* ---- relation.c ---- */
+
+/* The rows of a task's parent and of what it depends on. */
+bool family_insert(struct sqlite_tx *tx, const struct task *task, struct err *err);
+bool child_delete(struct sqlite_tx *tx, const struct task *task, struct err *err);
+bool sqlite_children(struct tx *tx, struct task_id parent, struct arena *arena,
+                     struct task_id **ids, size_t *count, struct err *err);
+bool sqlite_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
+                       size_t *count, struct err *err);
+bool sqlite_dependencies(struct tx *tx, struct task_id id, struct arena *arena,
+                         struct task_id **ids, size_t *count, struct err *err);
+/* What one of the list_….sql says of a task, over any connection. */
+bool related_ids(struct db *db, enum sql_id query, struct task_id id, struct arena *arena,
+                 struct task_id **ids, size_t *count, struct err *err);
+
+struct id_list { /* grows in an arena */
+    struct task_id *at;
+    size_t count, room;
+};
+void ids_add(struct id_list *list, struct arena *arena, struct task_id id);
 
 /* ---- facet.c: the index for rare lookups ---- */
 
-/* Relations (parent, team, schedule) are indexed at once: few tasks have them and theirs lie side
- * by side. Labels (document, external id, tags) are indexed late. */
-#define RELATIONS_MAX 3
+/* Relations (team, schedule; parents have a table of their own) are indexed at once: few tasks have
+ * them and theirs lie side by side. Labels (document, external id, tags) are indexed late. */
+#define RELATIONS_MAX 2
 #define LABELS_MAX    (TASK_TAGS_MAX + 2)
 
 /* Each fills `out` with the hashes under which the task can be found; returns how many. */

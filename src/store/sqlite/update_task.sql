@@ -6,7 +6,7 @@ UPDATE task
        queued_ms = :queued_ms, started_ms = :started_ms, updated_ms = :updated_ms,
        cancel_requested = :cancel_requested, token = :token, outcome = :outcome, worker = :worker,
        lease_ms = :lease_ms, lease_until_ms = :lease_until_ms, attempt_ended_ms = :attempt_ended_ms,
-       log_bytes = :log_bytes, cancel_reason = :cancel_reason, progress = :progress,
+       log_bytes = :log_bytes, unmet = :unmet, cancel_reason = :cancel_reason, progress = :progress,
        progress_message = :progress_message, cost_estimated = :cost_estimated, cost_actual = :cost_actual,
        cost_tokens = :cost_tokens, error_code = :error_code, error_message = :error_message,
        error_detail = :error_detail
