@@ -116,7 +116,10 @@ static void engine_failed(void *arg, const struct err *err)
 
 struct engine_host api_engine_host(struct api *api)
 {
-    return (struct engine_host){api, engine_answered, engine_happened, engine_failed};
+    return (struct engine_host){.arg = api,
+                                .answered = engine_answered,
+                                .happened = engine_happened,
+                                .failed = engine_failed};
 }
 
 void api_query_answered(void *arg, struct query *query)

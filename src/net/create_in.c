@@ -23,19 +23,17 @@ struct reading {
         struct texts depends;
     } * extras;
     size_t extras_room;
+    bool too_many;
 };
-
-static bool read_order(struct reading *reading, struct order_in *in, struct json *json,
-                       struct err *err);
 
 /* ---- Keeping what was read ---- */
 
-static bool keep(struct reading *reading, const struct order_in *in, struct err *err)
+static bool keep(struct reading *reading, const struct order_in *in)
 {
     struct create_in *out = reading->out;
     if (out->count == CREATE_MAX) {
-        return err_field(err, "tasks", "tasks must be at most %d in one request, children included",
-                         CREATE_MAX);
+        reading->too_many = true; /* said by create_read(): it is nobody's field */
+        return false;
     }
     out->orders =
         fields_room(reading->arena, out->orders, out->count, &reading->room, sizeof *out->orders);
@@ -89,7 +87,7 @@ static bool read_children(struct reading *reading, const struct order_in *parent
     }
     for (; json_item(&json, err); index++) {
         if (!read_child(reading, parent, place, level + 1, &json, err)) {
-            return fault_inside(err, "children[%zu]", index);
+            return err->field[0] == '\0' ? false : fault_inside(err, "children[%zu]", index);
         }
     }
     return json_ok(&json) &&
@@ -102,15 +100,9 @@ static bool read_child(struct reading *reading, const struct order_in *parent, s
     struct order_in in;
     order_begin(&in, reading->payload_max);
     inherit(&in, parent, place);
-    return read_order(reading, &in, json, err) && check_child(&in, parent, err) &&
-           keep(reading, &in, err) && read_children(reading, &in, level, err);
-}
-
-static bool read_order(struct reading *reading, struct order_in *in, struct json *json,
-                       struct err *err)
-{
-    (void)reading;
-    return fields_read(json, order_fields, in, err) && order_check(in, err);
+    return fields_read(json, order_fields, &in, err) && order_check(&in, err) &&
+           check_child(&in, parent, err) && keep(reading, &in) &&
+           read_children(reading, &in, level, err);
 }
 
 /* ---- Names ---- */
@@ -169,8 +161,10 @@ static bool read_many(struct reading *reading, struct json *json, struct err *er
     for (; json_item(json, err); index++) {
         struct order_in in;
         order_begin(&in, reading->payload_max);
-        if (!read_order(reading, &in, json, err) || !keep(reading, &in, err) ||
-            !read_children(reading, &in, 1, err)) {
+        if (!fields_item(json, order_fields, index, &in, err)) {
+            return false;
+        }
+        if (!order_check(&in, err) || !keep(reading, &in) || !read_children(reading, &in, 1, err)) {
             return fault_inside(err, "[%zu]", index);
         }
     }
@@ -194,7 +188,7 @@ static bool read_one(struct reading *reading, struct json *json, struct err *err
             return false;
         }
     }
-    return json_ok(json) && order_check(&in, err) && keep(reading, &in, err) &&
+    return json_ok(json) && order_check(&in, err) && keep(reading, &in) &&
            read_children(reading, &in, 1, err);
 }
 
@@ -202,7 +196,11 @@ bool create_read(struct json *json, size_t payload_max, struct create_in *out, s
 {
     struct reading reading = {.arena = json->arena, .payload_max = payload_max, .out = out};
     *out = (struct create_in){0};
-    return (json_peek(json) == JSON_ARRAY ? read_many(&reading, json, err)
-                                          : read_one(&reading, json, err)) &&
-           resolve_all(&reading, err);
+    bool many = json_peek(json) == JSON_ARRAY;
+    if (!(many ? read_many(&reading, json, err) : read_one(&reading, json, err))) {
+        return reading.too_many &&
+               err_field(err, "tasks", "tasks must be at most %d in one request, children included",
+                         CREATE_MAX);
+    }
+    return resolve_all(&reading, err);
 }

@@ -144,10 +144,8 @@ static void add_facts(struct batch *batch, struct command *command, size_t at)
     struct command_claim *claim = &command->claim;
     const struct task *task = &claim->tasks[at];
     claim->facts[at] = (struct claim_facts){0};
-    if (task->depends_count > 0) {
-        (void)!flow_dependencies(batch, task->id, command->arena, &claim->facts[at].dependencies,
-                                 &claim->facts[at].dependencies_count);
-    }
+    (void)!flow_dependencies(batch, task->id, command->arena, &claim->facts[at].dependencies,
+                             &claim->facts[at].dependencies_count);
 }
 
 /* False when some of it came to nothing: then there may be more to propose. */

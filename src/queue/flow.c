@@ -140,7 +140,7 @@ static void give_turn(struct batch *batch, struct item *child, const void *owner
     struct err refused;
     struct items on = {0};
     if (child->now.state != TASK_WAITING ||
-        (child->now.depends_count > 0 && !related(batch, child->id, tx_dependencies, false, &on))) {
+        (child->now.unmet > 0 && !related(batch, child->id, tx_dependencies, false, &on))) {
         return;
     }
     for (size_t i = 0; i < on.count; i++) {

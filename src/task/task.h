@@ -93,14 +93,15 @@ struct task {
     size_t tags_count;
     struct task_backoff backoff;
     struct task_id parent, team, schedule; /* relations; TASK_ID_NONE when unset */
-    struct task_id batch;          /* the outermost container it runs in; TASK_ID_NONE: none.
-                                      A document is held by the batch, not by its members */
-    bool container;                /* has children and is never claimed itself */
-    bool continues;                /* onChildFailure: continue */
-    bool runs_anyway;              /* onDependencyFailure: run */
-    const struct task_id *depends; /* what it waits for: only in an order, not loaded back */
-    size_t depends_count;          /* how many: always there */
-    int64_t expires_ms;            /* UTC; 0: never */
+    struct task_id batch; /* the outermost container it runs in; TASK_ID_NONE: none.
+                             A document is held by the batch, not by its members */
+    bool container;       /* has children and is never claimed itself */
+    bool continues;       /* onChildFailure: continue */
+    bool runs_anyway;     /* onDependencyFailure: run */
+    const struct task_id
+        *depends; /* only in an order: what it waits for; kept apart by the store */
+    size_t depends_count;
+    int64_t expires_ms; /* UTC; 0: never */
     int64_t created_ms;
 
     /* Where it stands: written by every transition, through life.h alone. Times are UTC, 0: unset.

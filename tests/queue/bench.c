@@ -43,7 +43,8 @@ static void build(struct bench *b)
     b->with.broker = b->broker;
     b->with.clock = &b->clock;
     b->with.rand = &b->rand;
-    b->with.host = (struct engine_host){b, on_answered, on_happened, on_failed};
+    b->with.host = (struct engine_host){
+        .arg = b, .answered = on_answered, .happened = on_happened, .failed = on_failed};
     CHECK_OK(engine_new(&b->with, &b->engine, &err));
 }
 

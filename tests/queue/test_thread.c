@@ -149,7 +149,10 @@ static void open_plant(struct plant *plant)
                                      .broker = plant->broker,
                                      .clock = &plant->clock,
                                      .rand = &plant->rand,
-                                     .host = {plant, on_answered, on_happened, on_failed},
+                                     .host = {.arg = plant,
+                                              .answered = on_answered,
+                                              .happened = on_happened,
+                                              .failed = on_failed},
                                      .waiting_max = 100,
                                      .grace_ms = 1000};
     CHECK_OK(engine_new(&options, &plant->engine, &err));

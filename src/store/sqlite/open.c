@@ -134,6 +134,7 @@ static bool read_meta(struct sqlite_store *store, struct err *err)
     store->epoch = (uint64_t)column_int(s, 0);
     store->last_id = (uint64_t)column_int(s, 1);
     store->indexed_k = column_int(s, 2);
+    store->dependencies = column_int(s, 3) != 0;
     db_done(db, SQL_READ_META);
     return true;
 }

@@ -22,6 +22,7 @@ bool family_insert(struct sqlite_tx *tx, const struct task *task, struct err *er
     if (!id_none(task->parent) && !run_pair(db, SQL_INSERT_CHILD, task->parent, task->id, err)) {
         return false;
     }
+    tx->store->dependencies = tx->store->dependencies || task->depends_count > 0;
     for (size_t i = 0; i < task->depends_count; i++) {
         if (!run_pair(db, SQL_INSERT_DEPENDENCY, task->id, task->depends[i], err)) {
             return false;
@@ -71,18 +72,25 @@ bool sqlite_children(struct tx *tx, struct task_id parent, struct arena *arena,
            err_wrap(err, "list children");
 }
 
+/* Every task that ends asks who waits for it: a store where nobody waits for anybody knows that. */
+static bool waits(struct sqlite_store *store, enum sql_id query, struct task_id id,
+                  struct arena *arena, struct task_id **ids, size_t *count, struct err *err)
+{
+    *ids = NULL;
+    *count = 0;
+    return !store->dependencies || related_ids(&store->db, query, id, arena, ids, count, err);
+}
+
 bool sqlite_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
                        size_t *count, struct err *err)
 {
-    struct db *db = &SQLITE_TX(tx)->store->db;
-    return related_ids(db, SQL_LIST_DEPENDENTS, id, arena, ids, count, err) ||
+    return waits(SQLITE_TX(tx)->store, SQL_LIST_DEPENDENTS, id, arena, ids, count, err) ||
            err_wrap(err, "list dependents");
 }
 
 bool sqlite_dependencies(struct tx *tx, struct task_id id, struct arena *arena,
                          struct task_id **ids, size_t *count, struct err *err)
 {
-    struct db *db = &SQLITE_TX(tx)->store->db;
-    return related_ids(db, SQL_LIST_DEPENDENCIES, id, arena, ids, count, err) ||
+    return waits(SQLITE_TX(tx)->store, SQL_LIST_DEPENDENCIES, id, arena, ids, count, err) ||
            err_wrap(err, "list dependencies");
 }

@@ -53,6 +53,8 @@ struct sqlite_store {
     size_t index_lag;    /* tasks above it, about */
     bool lag_has_labels; /* else it can move forward without looking */
 
+    bool dependencies; /* there may be some: else nobody is asked for them */
+
     bool broken;   /* an outcome is unknown: nothing more is written */
     int wal_pages; /* as of the last commit */
     _Atomic uint64_t commits;
