@@ -56,14 +56,15 @@ static void build(struct sim *sim)
     hook_store(sim);
     must(broker_open(STR("memory:"), engine_ready, &sim->engine, &sim->broker, &err), &err);
     hook_broker(sim);
-    struct engine_options options = {.store = sim->store,
-                                     .broker = sim->broker,
-                                     .clock = &sim->clock,
-                                     .rand = &sim->engine_rand,
-                                     .host = {sim, on_answered, on_happened, on_failed},
-                                     .retention_ms = HOUR_MS,
-                                     .waiting_max = WAITING_MAX,
-                                     .grace_ms = GRACE_MS};
+    struct engine_options options = {
+        .store = sim->store,
+        .broker = sim->broker,
+        .clock = &sim->clock,
+        .rand = &sim->engine_rand,
+        .host = {.arg = sim, .answered = on_answered, .happened = on_happened, .failed = on_failed},
+        .retention_ms = HOUR_MS,
+        .waiting_max = WAITING_MAX,
+        .grace_ms = GRACE_MS};
     must(engine_new(&options, &sim->engine, &err), &err);
 }
 
