@@ -12,8 +12,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
+#define POLL_MS         1000
+#define RETRY_AFTER_MAX (24 * HOUR_MS)
+
 struct client {
     CURL *curl;
+    CURLM *multi;               /* holds the connection between calls */
     struct curl_slist *headers; /* of every call */
     struct buf url;             /* base, then the call's path */
     size_t base_len;
@@ -27,7 +31,9 @@ struct receiver {
     struct buf body; /* of a call; of a stream: the line so far */
     struct arena *arena;
     struct str link;
+    int64_t retry_after_ms;
     const struct client_stream *stream; /* NULL: a call */
+    const int *stop;                    /* of a call; NULL: none */
     bool ended;                         /* a callback wants no more */
 };
 
@@ -55,7 +61,8 @@ bool client_open(const struct client_options *options, struct client **out, stru
     struct client *client = mem_new(struct client);
     *client = (struct client){.url = BUF_INIT(64 * KIB), .cacert = options->cacert};
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
-        (client->curl = curl_easy_init()) == NULL) {
+        (client->curl = curl_easy_init()) == NULL || (client->multi = curl_multi_init()) == NULL) {
+        curl_easy_cleanup(client->curl);
         mem_free(client);
         return err_set(err, ERR_INTERNAL, "libcurl does not start");
     }
@@ -76,6 +83,7 @@ void client_close(struct client *client)
 {
     if (client != NULL) {
         curl_easy_cleanup(client->curl);
+        curl_multi_cleanup(client->multi);
         curl_slist_free_all(client->headers);
         buf_fini(&client->url);
         mem_free(client);
@@ -117,17 +125,30 @@ static size_t on_bytes(char *ptr, size_t size, size_t count, void *arg)
     return receiver->body.full ? 0 : bytes.len;
 }
 
+static struct str without_line_end(struct str value)
+{
+    while (value.len > 0 &&
+           (value.ptr[value.len - 1] == '\n' || value.ptr[value.len - 1] == '\r')) {
+        value.len--;
+    }
+    return str_trim(value);
+}
+
 static size_t on_header(char *ptr, size_t size, size_t count, void *arg)
 {
     struct receiver *receiver = arg;
     struct str value = {ptr, size * count};
     struct str name = str_cut(&value, ':');
-    if (str_eq_nocase(name, STR("link")) && !str_absent(value)) {
-        while (value.len > 0 &&
-               (value.ptr[value.len - 1] == '\n' || value.ptr[value.len - 1] == '\r')) {
-            value.len--;
-        }
-        receiver->link = arena_str(receiver->arena, str_trim(value));
+    uint64_t seconds;
+    if (str_absent(value)) {
+        return size * count;
+    }
+    if (str_eq_nocase(name, STR("link"))) {
+        receiver->link = arena_str(receiver->arena, without_line_end(value));
+    } else if (str_eq_nocase(name, STR("retry-after")) &&
+               str_u64(without_line_end(value), &seconds)) {
+        receiver->retry_after_ms =
+            (int64_t)MIN(seconds, (uint64_t)(RETRY_AFTER_MAX / SECOND_MS)) * SECOND_MS;
     }
     return size * count;
 }
@@ -176,13 +197,42 @@ static void set_body(struct client *client, const struct client_call *call)
     }
 }
 
+static CURLcode outcome(CURLM *multi)
+{
+    CURLcode code = CURLE_ABORTED_BY_CALLBACK;
+    const CURLMsg *message;
+    int left;
+    while ((message = curl_multi_info_read(multi, &left)) != NULL) {
+        code = message->msg == CURLMSG_DONE ? message->data.result : code;
+    }
+    return code;
+}
+
+/* Drives the transfer to its end, or until `stop` can be read. What has arrived by then is still
+ * taken: an answer that is here must not be thrown away. */
+static CURLcode drive(struct client *client, const int *stop)
+{
+    struct curl_waitfd other = {.fd = stop == NULL ? -1 : *stop, .events = CURL_WAIT_POLLIN};
+    int running = 1;
+    bool stopped = false;
+    curl_multi_add_handle(client->multi, client->curl);
+    while (curl_multi_perform(client->multi, &running) == CURLM_OK && running > 0 && !stopped) {
+        other.revents = 0;
+        curl_multi_poll(client->multi, &other, stop == NULL ? 0 : 1, POLL_MS, NULL);
+        stopped = (other.revents & CURL_WAIT_POLLIN) != 0;
+    }
+    CURLcode code = outcome(client->multi);
+    curl_multi_remove_handle(client->multi, client->curl);
+    return code;
+}
+
 static bool perform(struct client *client, struct receiver *receiver, struct curl_slist *headers,
                     struct client_answer *out, struct err *err)
 {
     long status = 0;
     client->why[0] = '\0';
     curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
-    CURLcode code = curl_easy_perform(client->curl);
+    CURLcode code = drive(client, receiver->stop);
     if (code != CURLE_OK && !receiver->ended) {
         const char *why = client->why[0] != '\0' ? client->why : curl_easy_strerror(code);
         client->url.len = client->base_len;
@@ -191,8 +241,10 @@ static bool perform(struct client *client, struct receiver *receiver, struct cur
                    : err_set(err, ERR_UNAVAILABLE, "%s: %s", buf_c_text(&client->url), why);
     }
     curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
-    *out = (struct client_answer){
-        (int)status, arena_str(receiver->arena, buf_view(&receiver->body)), receiver->link};
+    *out = (struct client_answer){.status = (int)status,
+                                  .body = arena_str(receiver->arena, buf_view(&receiver->body)),
+                                  .link = receiver->link,
+                                  .retry_after_ms = receiver->retry_after_ms};
     return true;
 }
 
@@ -214,8 +266,11 @@ static struct curl_slist *with_header(const struct client *client, const char *l
 bool client_call(struct client *client, const struct client_call *call, struct arena *arena,
                  struct client_answer *out, struct err *err)
 {
-    struct receiver receiver = {
-        .client = client, .arena = arena, .body = BUF_INIT(CLIENT_ANSWER_MAX), .link = STR_NONE};
+    struct receiver receiver = {.client = client,
+                                .arena = arena,
+                                .body = BUF_INIT(CLIENT_ANSWER_MAX),
+                                .link = STR_NONE,
+                                .stop = call->stop};
     SCOPED(drop_headers)
     struct curl_slist *headers =
         with_header(client, str_absent(call->body) ? "Accept: application/json"

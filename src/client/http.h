@@ -35,15 +35,18 @@ struct client_call {
     struct str path;  /* with its query */
     struct str body;  /* JSON; absent: none */
     int64_t limit_ms; /* 0: CLIENT_CALL_MS */
+    const int *stop;  /* a descriptor: the call is given up once it can be read; NULL: none */
 };
 
 struct client_answer {
     int status;
-    struct str body; /* in the arena, NUL behind it */
-    struct str link; /* the Link header, or absent */
+    struct str body;        /* in the arena, NUL behind it */
+    struct str link;        /* the Link header, or absent */
+    int64_t retry_after_ms; /* 0: the server did not say */
 };
 
-/* True when there was an answer, whatever its status. ERR_UNAVAILABLE: nobody answered in time. */
+/* True when there was an answer, whatever its status. ERR_UNAVAILABLE: nobody answered in time, or
+ * the call was given up. */
 MUST_CHECK bool client_call(struct client *client, const struct client_call *call,
                             struct arena *arena, struct client_answer *out, struct err *err);
 

@@ -1,0 +1,106 @@
+/* remote/claim.c: errand_claim(). See errand/client.h.
+ *
+ * Thread: any.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "remote/remote.h"
+#include "wire/json.h"
+
+#define CLAIM_BODY_MAX MIB
+
+static void put_names(struct json_writer *w, const char *key, const char *const *names,
+                      size_t count)
+{
+    json_put_array(w, key);
+    for (size_t i = 0; i < count; i++) {
+        json_add_str(w, str_of(names[i]));
+    }
+    json_close_array(w);
+}
+
+static void write_claim(struct buf *out, const errand_client *client,
+                        const struct errand_wish *wish, size_t max, int64_t wait_ms)
+{
+    struct json_writer w = JSON_WRITER(out);
+    buf_clear(out);
+    json_open_object(&w);
+    json_put_str(&w, "workerId", client->worker);
+    put_names(&w, "taskTypes", wish->types, wish->types_count);
+    put_names(&w, "queues", wish->queues, wish->queues_count);
+    json_put_i64(&w, "max", (int64_t)max);
+    json_put_i64(&w, "waitMs", wait_ms);
+    json_put_i64(&w, "leaseMs", wish->lease_ms);
+    json_close_object(&w);
+}
+
+/* Each task of the answer becomes a job that the keeper knows of before the caller does. */
+static int take_jobs(errand_client *client, struct str answer, int64_t lease_ms, errand_job **jobs,
+                     size_t max, struct arena *arena)
+{
+    struct json json;
+    struct str task;
+    size_t count = 0;
+    int64_t now_ms = mono_ms();
+    json_start(&json, json_find(answer, "tasks", arena), arena);
+    bool ok = json_enter_array(&json, NULL);
+    while (ok && count < max && json_item(&json, NULL)) {
+        errand_job *job =
+            json_raw(&json, &task, NULL) ? job_read(client, task, lease_ms, now_ms) : NULL;
+        if (job != NULL) {
+            jobs[count++] = job;
+            keeper_note(client, &(struct note){.kind = NOTE_HOLD, .job = job});
+        }
+    }
+    return (int)count;
+}
+
+static int give_up(errand_client *client, struct errand_error *error, const struct reply *reply)
+{
+    if (error != NULL) {
+        *error = reply->error;
+        if (is_interrupted(client)) {
+            *error = (struct errand_error){.code = "interrupted", .message = "interrupted"};
+        }
+    }
+    return -1;
+}
+
+static struct errand_wish wish_of(const struct errand_wish *given)
+{
+    struct errand_wish wish = ERRAND_WISH;
+    if (given != NULL) {
+        memcpy(&wish, given, MIN(given->size, sizeof wish));
+    }
+    wish.wait_ms = MAX(MIN(wish.wait_ms, REMOTE_WAIT_MAX_MS), 0);
+    return wish;
+}
+
+int errand_claim(errand_client *client, const struct errand_wish *given, errand_job **jobs,
+                 size_t max, struct errand_error *error)
+{
+    SCOPED(buf_fini) struct buf body = BUF_INIT(CLAIM_BODY_MAX);
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    const struct errand_wish wish = wish_of(given);
+    struct backoff backoff = {client->backoff_min_ms, client->backoff_max_ms, 0};
+    int64_t until_ms = mono_ms() + wish.wait_ms;
+    struct rand rand;
+    rand_init(&rand);
+    memset(jobs, 0, max * sizeof(errand_job *));
+    for (;;) {
+        struct reply reply = {.body = STR_NONE};
+        int64_t wait_ms = MAX(until_ms - mono_ms(), 0);
+        write_claim(&body, client, &wish, max, wait_ms);
+        const struct question question = {.path = "/api/claim",
+                                          .body = buf_view(&body),
+                                          .limit_ms = wait_ms + REMOTE_CALL_MS,
+                                          .may_stop = true};
+        enum told told = is_interrupted(client) ? TOLD_NO : ask(client, &question, &arena, &reply);
+        if (told == TOLD_YES) {
+            return take_jobs(client, reply.body, wish.lease_ms, jobs, max, &arena);
+        }
+        int64_t pause_ms = backoff_next(&backoff, &rand, reply.retry_after_ms);
+        if (told == TOLD_NO || mono_ms() + pause_ms > until_ms || !pause_for(client, pause_ms)) {
+            return give_up(client, error, &reply);
+        }
+    }
+}
