@@ -122,7 +122,7 @@ class Wire:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if context is not None:
             self.socket = context.wrap_socket(self.socket, server_hostname="localhost")
-        self.buffer = b""
+        self.buffer = bytearray()
 
     def send(self, data):
         self.socket.sendall(data if isinstance(data, bytes) else data.encode())
@@ -137,15 +137,15 @@ class Wire:
         self.buffer += data
 
     def line(self):
-        while b"\r\n" not in self.buffer:
+        while (end := self.buffer.find(b"\r\n")) < 0:
             self.more()
-        line, self.buffer = self.buffer.split(b"\r\n", 1)
-        return line.decode("latin-1")
+        return self.take(end + 2)[:-2].decode("latin-1")
 
     def take(self, n):
         while len(self.buffer) < n:
             self.more()
-        data, self.buffer = self.buffer[:n], self.buffer[n:]
+        data = bytes(self.buffer[:n])
+        del self.buffer[:n]
         return data
 
     def head(self):
@@ -186,8 +186,7 @@ class Wire:
             while True:
                 self.more()
         except ConnectionError:
-            data, self.buffer = self.buffer, b""
-            return data
+            return self.take(len(self.buffer))
 
     def close(self):
         self.socket.close()

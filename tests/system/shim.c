@@ -3,8 +3,9 @@
  * Preloaded into the server. A control file, named by ERRAND_SHIM and mapped into both processes,
  * says what goes wrong; test_faults.py writes it. Counts the writes and syncs of regular files in
  * the data folder (ERRAND_SHIM_DATA) and, at the n-th, fails or kills the process as a power cut
- * would; "disk full" fails every write that would make a file longer. The wall clock, never the
- * monotonic one, is shifted by `wall_offset_ms`.
+ * would; "disk full" fails every write that would make a file longer. Where ERRAND_SHIM_SHADOW
+ * names a folder, each synced file is copied there: what a disk still has that loses the rest.
+ * The wall clock, never the monotonic one, is shifted by `wall_offset_ms`.
  *
  * Thread: any.
  *
@@ -44,6 +45,7 @@ struct control {
 static struct shim {
     struct control *control;
     char folder[PATH_MAX];
+    const char *shadow; /* NULL: no copies */
     ssize_t (*write)(int, const void *, size_t);
     ssize_t (*pwrite)(int, const void *, size_t, off_t);
     int (*fsync)(int), (*fdatasync)(int);
@@ -82,6 +84,7 @@ __attribute__((constructor)) static void begin(void)
     find("fdatasync", &shim.fdatasync);
     find("clock_gettime", &shim.clock_gettime);
     find("write", &shim.write);
+    shim.shadow = getenv("ERRAND_SHIM_SHADOW");
     if (folder != NULL) {
         snprintf(shim.folder, sizeof shim.folder, "%s/", folder);
     }
@@ -92,15 +95,53 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- The disk ---- */
 
+static bool path_of(int fd, char path[static PATH_MAX])
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t len = readlink(link, path, PATH_MAX - 1);
+    path[len > 0 ? len : 0] = '\0';
+    return len > 0;
+}
+
 static bool is_ours(int fd, struct stat *found)
 {
-    char link[64], path[PATH_MAX];
+    char path[PATH_MAX];
     if (shim.control == NULL || fstat(fd, found) != 0 || !S_ISREG(found->st_mode)) {
         return false;
     }
-    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-    ssize_t len = readlink(link, path, sizeof path - 1);
-    return len > 0 && strncmp(path, shim.folder, strlen(shim.folder)) == 0;
+    return path_of(fd, path) && strncmp(path, shim.folder, strlen(shim.folder)) == 0;
+}
+
+static void copy_all(int from, int to)
+{
+    char bytes[65536];
+    ssize_t got;
+    for (off_t at = 0; (got = pread(from, bytes, sizeof bytes, at)) > 0; at += got) {
+        if (shim.write(to, bytes, (size_t)got) != got) {
+            abort();
+        }
+    }
+}
+
+/* Reads through `fd` itself: closing another descriptor of the file would drop SQLite's locks. The
+ * copy grows under another name: a cut in between must not leave half of it. */
+static void copy_synced(int fd)
+{
+    char path[PATH_MAX], half[2 * PATH_MAX], whole[2 * PATH_MAX];
+    if (shim.shadow == NULL || !path_of(fd, path)) {
+        return;
+    }
+    const char *name = path + strlen(shim.folder);
+    snprintf(half, sizeof half, "%s/.%s", shim.shadow, name);
+    snprintf(whole, sizeof whole, "%s/%s", shim.shadow, name);
+    int to = open(half, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (to < 0) {
+        abort();
+    }
+    copy_all(fd, to);
+    close(to);
+    rename(half, whole);
 }
 
 static void die(void)
@@ -181,6 +222,9 @@ static int guarded_sync(int fd, int (*sync)(int))
         return -1;
     }
     int status = sync(fd);
+    if (status == 0) {
+        copy_synced(fd);
+    }
     if (killed_now(n, KILL_AFTER)) {
         die();
     }

@@ -141,6 +141,20 @@ def another_address_needs_tokens_or_an_explicit_word(nest):
     same(status(closed, token, "GET", "/api/tasks"), 200)
 
 
+@test(env={"ERRAND_LOG_LEVEL": "debug"})
+def payloads_and_secrets_never_appear_in_logs(s):
+    secret = "SECRET-SECRET"
+    s.create(payload=secret, metadata={"a": secret})
+    s.call("POST", "/api/tasks", b'{"taskType":"t","payload":"SECRET-SECRET', 400)
+    s.raw("GET", "/api/events?access_token=wrong&types=SECRET-SECRET")
+    s.raw("GET", "/api/tasks", headers={"Authorization": f"Bearer {secret}"})
+    task = s.claim_one()
+    s.heartbeat(task, log=secret)
+    s.fail(task, error={"code": "c", "message": secret})
+    same(s.terminate(), 0)
+    check(secret not in s.stderr(), s.stderr())
+
+
 def certificate(nest):
     cert, key = os.path.join(nest.root, "cert.pem"), os.path.join(nest.root, "key.pem")
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",

@@ -234,6 +234,17 @@ def no_task_goes_to_two_workers(s):
     same(len(set(found)), 400)
 
 
+@test()
+def a_claim_of_very_much_loses_nothing(s):
+    body = [{"taskType": "t", "payload": "x" * 900000}] * 15
+    same(s.raw("POST", "/api/tasks", body).status, 201)
+    found = []
+    while tasks := s.claim(max=1000, leaseMs=3600000):
+        found += tasks
+    same(len({task["id"] for task in found}), 15)
+    same({len(task["payload"]) for task in found}, {900000})
+
+
 @test(clock=START)
 def why_says_that_nobody_takes_it_or_that_all_are_busy(s):
     task = s.create("rare")

@@ -4,7 +4,7 @@
 import base64
 import json
 
-from errand import START, UUID7, check, has, later, main, parse_time, same, test
+from errand import START, UUID7, check, has, later, main, parse_time, same, test, together
 
 KIB, MIB = 1024, 1024 * 1024
 HOUR = 3600000
@@ -273,6 +273,14 @@ def a_second_create_with_the_key_returns_the_first(s):
     has(s.create(expect=200, idempotencyKey="k"), id=first["id"], state="COMPLETED", result=5)
     s.delete(first)
     check(s.create(idempotencyKey="k")["id"] != first["id"])
+
+
+@test()
+def many_creates_with_one_key_at_once_make_one_task(s):
+    found = together(*[lambda: s.call("POST", "/api/tasks", {
+        "taskType": "t", "idempotencyKey": "k"}, (200, 201)).status] * 12)
+    same(sorted(found), [200] * 11 + [201])
+    same(len(s.list()), 1)
 
 
 @test()

@@ -22,7 +22,7 @@ BEFORE, HALF, AFTER = 1, 2, 3
 WRITE, SYNC = 1, 2
 ENOSPC, EIO = 28, 5
 HOUR = 3600000
-CUTS_SECONDS = 45  # for the power cuts; a slow machine makes fewer of them
+CUTS_SECONDS = 30  # for the power cuts; a slow machine makes fewer of them
 
 
 def runtimes():
@@ -42,6 +42,7 @@ class Shim:
 
     def __init__(self, nest):
         self.nest, self.data = nest, nest.folder()
+        self.shadow = self.data + ".synced"
         if not os.environ.get("ERRAND_SHIM_SO"):
             raise Skip("ERRAND_SHIM_SO does not name the shim")
         self.path = nest.file(os.path.basename(self.data) + ".control", b"\0" * 8 * len(FIELDS))
@@ -58,7 +59,24 @@ class Shim:
     def env(self):
         preload = ":".join(runtimes() + [os.environ["ERRAND_SHIM_SO"]])
         return {"LD_PRELOAD": preload, "ERRAND_SHIM": self.path,
-                "ERRAND_SHIM_DATA": os.path.realpath(self.data)}
+                "ERRAND_SHIM_DATA": os.path.realpath(self.data),
+                **({"ERRAND_SHIM_SHADOW": self.shadow} if os.path.exists(self.shadow) else {})}
+
+    def seed_shadow(self):
+        """From here on the disk forgets, at a cut, what was not synced."""
+        os.mkdir(self.shadow)
+        for name in os.listdir(self.data):
+            shutil.copy(os.path.join(self.data, name), self.shadow)
+
+    def forget_unsynced(self):
+        """What the disk has after the cut. The shared memory of SQLite is never on it."""
+        if not os.path.exists(self.shadow):
+            return
+        for name in os.listdir(self.data):
+            os.unlink(os.path.join(self.data, name))
+        for name in os.listdir(self.shadow):
+            if not name.startswith(".") and not name.endswith("-shm"):
+                shutil.copy(os.path.join(self.shadow, name), self.data)
 
     def server(self, **options):
         return self.nest.server(data=self.data, env=self.env(), **options)
@@ -252,6 +270,7 @@ def life(nest, prepare, n=0, how=BEFORE):
         s.kill()
     s.expected_to_die = True
     s.wait()
+    shim.forget_unsynced()
     s.restart(env={k: v for k, v in s.env.items() if k != "LD_PRELOAD"})
     story.check(f"cut {how} at {n}")
     s.doctor()
@@ -259,6 +278,7 @@ def life(nest, prepare, n=0, how=BEFORE):
     s.examine()
     nest.servers.remove(s)
     shutil.rmtree(shim.data)
+    shutil.rmtree(shim.shadow, ignore_errors=True)
     return calls
 
 
@@ -283,6 +303,17 @@ def a_power_cut_at_any_write_keeps_what_was_acknowledged(nest):
     ready.terminate()
     cut_everywhere(nest, CUTS_SECONDS, (BEFORE, HALF), lambda shim: shutil.copytree(
         ready.data, shim.data))
+
+
+@test(server=False)
+def a_power_cut_that_takes_all_that_was_not_synced(nest):
+    ready = nest.server()
+    ready.terminate()
+
+    def prepare(shim):
+        shutil.copytree(ready.data, shim.data)
+        shim.seed_shadow()
+    cut_everywhere(nest, CUTS_SECONDS / 2, (BEFORE,), prepare)
 
 
 @test(server=False)

@@ -131,6 +131,18 @@ def jitter_spreads_a_backoff(s):
     check(all(5000 <= wait <= 15000 for wait in waits), f"out of bounds: {waits}")
 
 
+@test(clock=START)
+def a_steep_backoff_does_not_overflow(s):
+    s.create(backoff={"baseMs": 1000, "factor": 1000, "maxMs": 316224000000, "jitter": 1},
+             maxRetries=100)
+    for _ in range(40):
+        task = s.fail(s.claim_one())
+        check(task["scheduledAt"] > task["updatedAt"] and task["scheduledAt"] < "3", task)
+        s.set_clock(task["scheduledAt"]) if task["scheduledAt"] < "2040" else s.patch(
+            task, scheduledAt=START)
+        s.advance(0)
+
+
 @test()
 def a_worker_may_say_not_to_retry(s):
     task = taken(s, maxRetries=50)

@@ -136,6 +136,17 @@ def a_limit_without_a_burst_allows_its_rate(s):
     check(20 <= total <= 25, f"{total} in four seconds")
 
 
+@test(clock=START)
+def a_rate_may_be_less_than_one_a_second(s):
+    put(s, "q", ratePerSecond=0.1)
+    s.post("/api/tasks", [{"taskType": "t", "queue": "q"}] * 10, 201)
+    starts = []
+    for second in range(25):
+        starts += [second] * len(s.claim(queues=["q"], max=10))
+        s.advance(1000)
+    same(starts, [0, 10, 20])
+
+
 @test()
 def a_waiting_claim_wakes_when_the_rate_allows(s):
     put(s, "q", ratePerSecond=5, burst=1)

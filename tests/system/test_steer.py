@@ -215,6 +215,15 @@ def a_patch_is_checked(s):
     s.call("PATCH", f"/api/tasks/{task['id']}", b"[]", 400)
 
 
+@test(clock=START)
+def a_second_cancel_does_not_change_the_reason(s):
+    s.create()
+    task = s.claim_one()
+    s.cancel(task, 202, reason="first")
+    s.cancel(task, 202, reason="second")
+    has(s.fail(task), state="CANCELLED", cancelReason="first")
+
+
 # ---- Remove ----
 
 
