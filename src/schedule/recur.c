@@ -1,8 +1,5 @@
 /* schedule/recur.c: makes a recurrence. What it answers is in recur_ask.c.
  *
- * What a rule leaves unsaid comes from the start: FREQ=MONTHLY alone is on the start's day of the
- * month, at its time of the day (RFC 5545, 3.3.10).
- *
  * Thread: any. Keeps: a recurrence does not change once recur_new() returned it.
  *
  * SPDX-License-Identifier: MIT */
@@ -12,78 +9,8 @@
 
 #include "base/mem.h"
 #include "schedule/recur_span.h"
-#include "wire/time.h"
 
-#define ALL_HOURS (BIT(24) - 1)
-#define ALL_SIXTY (BIT(60) - 1)
-#define BY_DATE   (RRULE_BYDAY | RRULE_BYMONTHDAY | RRULE_BYYEARDAY | RRULE_BYWEEKNO)
-#define SURVEY_S  (500 * 366 * WALL_DAY_S) /* every offset of a zone is in use within */
-
-/* ---- What the rule leaves unsaid ---- */
-
-static void add_weekday(struct rrule *rule, int64_t day)
-{
-    rule->weekdays = (uint32_t)1 << wall_weekday(day);
-    rule->has |= RRULE_BYDAY;
-}
-
-static void add_month_day(struct rrule *rule, unsigned month_day)
-{
-    rule->month_days = (uint32_t)1 << month_day;
-    rule->has |= RRULE_BYMONTHDAY;
-}
-
-static void fill_date(struct rrule *rule, int64_t day)
-{
-    int64_t year;
-    unsigned month, month_day;
-    time_date_of(day, &year, &month, &month_day);
-    if ((rule->has & BY_DATE) == RRULE_BYWEEKNO) {
-        add_weekday(rule, day); /* a week alone is its day that the start is on */
-    }
-    if (rule->has & BY_DATE || rule->freq < RRULE_WEEKLY) {
-        return;
-    }
-    if (rule->freq == RRULE_WEEKLY) {
-        add_weekday(rule, day);
-        return;
-    }
-    add_month_day(rule, month_day);
-    if (rule->freq == RRULE_YEARLY && !(rule->has & RRULE_BYMONTH)) {
-        rule->months = (uint32_t)1 << month;
-        rule->has |= RRULE_BYMONTH;
-    }
-}
-
-/* A field of the clock: as the rule has it; else the start's where it is finer than the frequency,
- * and any where it is not. */
-static uint64_t fill_field(const struct rrule *rule, unsigned part, uint64_t given,
-                           enum rrule_freq own, int64_t of_start, uint64_t all)
-{
-    if (rule->has & part) {
-        return given;
-    }
-    return rule->freq > own ? BIT(of_start) : all;
-}
-
-static void fill_clock(struct recur *r)
-{
-    const struct rrule *rule = &r->rule;
-    int64_t tod = wall_mod(r->start_wall_s, WALL_DAY_S);
-    uint64_t hours =
-        fill_field(rule, RRULE_BYHOUR, rule->hours, RRULE_HOURLY, tod / 3600, ALL_HOURS);
-    uint64_t minutes =
-        fill_field(rule, RRULE_BYMINUTE, rule->minutes, RRULE_MINUTELY, tod / 60 % 60, ALL_SIXTY);
-    uint64_t seconds =
-        fill_field(rule, RRULE_BYSECOND, rule->seconds, RRULE_SECONDLY, tod % 60, ALL_SIXTY);
-    times_make(&r->times, hours, minutes, seconds);
-    times_make(&r->outer, hours, rule->freq < RRULE_HOURLY ? minutes : 1,
-               rule->freq < RRULE_MINUTELY ? seconds : 1);
-    times_make(&r->inner, 1, rule->freq < RRULE_HOURLY ? 1 : minutes,
-               rule->freq < RRULE_MINUTELY ? 1 : seconds);
-}
-
-/* ---- Making ---- */
+#define SURVEY_S (500 * 366 * WALL_DAY_S) /* every offset of a zone is in use within */
 
 static int64_t resolve(const struct recur *r, struct when when)
 {
@@ -168,11 +95,21 @@ static void make_calendar(struct recur *r)
                 !(rule->weekdays >> wall_weekday(start_day) & 1));
 }
 
+static void make_times(struct recur *r)
+{
+    const struct rrule *rule = &r->rule;
+    times_make(&r->times, rule->hours, rule->minutes, rule->seconds);
+    times_make(&r->outer, rule->hours, rule->freq < RRULE_HOURLY ? rule->minutes : 1,
+               rule->freq < RRULE_MINUTELY ? rule->seconds : 1);
+    times_make(&r->inner, 1, rule->freq < RRULE_HOURLY ? 1 : rule->minutes,
+               rule->freq < RRULE_MINUTELY ? 1 : rule->seconds);
+}
+
 static bool make_rule(struct recur *r, struct err *err)
 {
     r->elapsed = r->rule.freq < RRULE_DAILY;
-    fill_date(&r->rule, wall_div(r->start_wall_s, WALL_DAY_S));
-    fill_clock(r);
+    rrule_fill(&r->rule, r->start_wall_s);
+    make_times(r);
     days_make(r);
     r->never = days_none(r);
     (r->elapsed ? make_elapsed : make_calendar)(r);

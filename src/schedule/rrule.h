@@ -75,6 +75,11 @@ MUST_CHECK bool rrule_parse(struct str text, struct rrule *out, struct err *err)
  * rising, those from the end last; weekdays from Monday to Sunday. */
 void rrule_write(struct buf *buf, const struct rrule *rule);
 
+/* Says what the rule leaves unsaid, with a start on the wall: FREQ=MONTHLY alone is on the start's
+ * day of the month at its time of the day. Afterwards hours, minutes and seconds are never empty;
+ * `has` still tells which of them were given. */
+void rrule_fill(struct rrule *rule, int64_t start_wall_s);
+
 extern const char *const rrule_freq_names[7];    /* "SECONDLY" … */
 extern const char *const rrule_weekday_names[7]; /* "MO" … */
 

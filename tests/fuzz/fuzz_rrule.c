@@ -1,11 +1,12 @@
 /* tests/fuzz/fuzz_rrule.c: a rule written and read again is the same rule; its occurrences rise,
- * end, and agree with how they are counted.
+ * end, and agree with how they are counted; it can be said in English.
  *
  * The first bytes choose start, zone and policies; the rest is the rule.
  *
  * SPDX-License-Identifier: MIT */
 #include "fuzz.h"
 #include "schedule/recur.h"
+#include "schedule/summary.h"
 #include "wire/time.h"
 
 #define HEAD   6
@@ -23,6 +24,14 @@ static void check_text(const struct rrule *rule)
         rrule_write(&b, &back);
         FUZZ_CLAIM(str_eq(buf_view(&a), buf_view(&b)));
     }
+}
+
+static void check_summary(const struct recur_order *order)
+{
+    SCOPED(buf_fini) struct buf out = BUF_INIT(64 * KIB);
+    summary_write(&out, order);
+    FUZZ_CLAIM(!out.full && str_starts(buf_view(&out), STR("Every ")));
+    FUZZ_CLAIM(str_is_utf8(buf_view(&out)));
 }
 
 static void check_next(const struct recur *r, int64_t from_ms)
@@ -68,6 +77,7 @@ void fuzz_one(struct str text)
     struct recur_order order = {.start = start, .rule = &rule, .zone = zone};
     order.gap = head[5] % 2 ? RECUR_SKIP : RECUR_SHIFT;
     order.fold = (enum recur_fold)(head[5] / 2 % 3);
+    check_summary(&order);
     if (recur_new(&order, &recur, NULL)) {
         check_next(recur, TIME_MIN_MS);
         check_next(recur, start.s * 1000 + head[3] * 40 * DAY_MS);
