@@ -99,7 +99,9 @@ int errand_claim(errand_client *client, const struct errand_wish *given, errand_
             return take_jobs(client, reply.body, wish.lease_ms, jobs, max, &arena);
         }
         int64_t pause_ms = backoff_next(&backoff, &rand, reply.retry_after_ms);
-        if (told == TOLD_NO || mono_ms() + pause_ms > until_ms || !pause_for(client, pause_ms)) {
+        /* Never sooner than `wait_ms`: a worker claims again at once. */
+        if (told == TOLD_NO || !pause_for(client, MIN(pause_ms, until_ms - mono_ms())) ||
+            mono_ms() >= until_ms) {
             return give_up(client, error, &reply);
         }
     }

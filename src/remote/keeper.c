@@ -26,15 +26,24 @@ void keeper_note(errand_client *client, const struct note *note)
     channel_give(&client->notes, &copy->link);
 }
 
+/* At most `max` bytes of whole characters; what is not UTF-8 becomes '?'. */
+static void add_clean(struct buf *out, struct str text, size_t max)
+{
+    for (size_t at = 0, len = 0; at < text.len; at += MAX(len, 1u)) {
+        len = str_utf8_len(str_from(text, at));
+        if (at + MAX(len, 1u) > max) {
+            return;
+        }
+        buf_add(out, len == 0 ? "?" : text.ptr + at, MAX(len, 1u));
+    }
+}
+
 /* The newest message counts. */
 static void hear_progress(errand_job *job, const struct note *note)
 {
-    struct str text = str_of(note->text);
     job->percent = note->percent;
     buf_clear(&job->message);
-    if (text.len > 0) {
-        buf_add(&job->message, text.ptr, MIN(text.len, REMOTE_MESSAGE_MAX));
-    }
+    add_clean(&job->message, str_of(note->text), REMOTE_MESSAGE_MAX);
     job->told = true;
 }
 
@@ -43,7 +52,7 @@ static void hear_log(errand_job *job, struct str text)
     while (!str_absent(text)) {
         struct str line = str_cut(&text, '\n');
         if (job->log.len + line.len + 1 <= job->log.max) {
-            buf_add(&job->log, line.ptr, MIN(line.len, REMOTE_LOG_LINE_MAX));
+            add_clean(&job->log, line, REMOTE_LOG_LINE_MAX);
             buf_char(&job->log, '\n');
         }
     }

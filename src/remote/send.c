@@ -78,8 +78,9 @@ void send_beat(errand_job *job, int64_t now_ms)
     if (told == TOLD_AWAY) {
         return;
     }
-    job->renewed_ms = now_ms;
-    reported(job, now_ms); /* a report that is refused is not said again */
+    /* A report that is refused is not said again; the lease still wants to be renewed. */
+    job->renewed_ms = told == TOLD_YES || !job->told ? now_ms : job->renewed_ms;
+    reported(job, now_ms);
     if (told == TOLD_YES) {
         renewed(job, now_ms, reply.body, &arena);
     } else if (reply.error.status == 409 || reply.error.status == 404) {
