@@ -24,12 +24,16 @@ void help_overview(FILE *out)
 
 static void option_left(const struct option *option, char *out, size_t size)
 {
-    const char *between = option->takes == OPTION_MAYBE ? "[=" : " ";
+    bool maybe = option->takes == OPTION_MAYBE;
+    char letter[8] = "";
+    if (option->letter != 0) {
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    }
     if (option->argument == NULL) {
-        snprintf(out, size, "--%s", option->name);
+        snprintf(out, size, "%s--%s", letter, option->name);
     } else {
-        snprintf(out, size, "--%s%s%s%s", option->name, between, option->argument,
-                 option->takes == OPTION_MAYBE ? "]" : "");
+        snprintf(out, size, "%s--%s%s%s%s", letter, option->name, maybe ? "[=" : " ",
+                 option->argument, maybe ? "]" : "");
     }
 }
 
@@ -57,8 +61,11 @@ static void list_examples(const char *examples, FILE *out)
 
 void help_verb_text(const struct verb *verb, FILE *out)
 {
-    fprintf(out, "Usage: errand %s%s%s [OPTIONS]\n\n%s\n\nOptions:\n", verb->name,
-            verb->arguments[0] ? " " : "", verb->arguments, verb->about);
+    /* Behind "--" there are no options any more. */
+    bool first = str_starts(str_of(verb->arguments), STR("--"));
+    fprintf(out, "Usage: errand %s%s%s%s%s\n\n%s\n\nOptions:\n", verb->name,
+            first ? " [OPTIONS]" : "", verb->arguments[0] ? " " : "", verb->arguments,
+            first ? "" : " [OPTIONS]", verb->about);
     list_options(verb->options, out);
     if (verb->examples != NULL) {
         list_examples(verb->examples, out);

@@ -44,7 +44,11 @@ static void put_lines(const char *lines, FILE *out)
 
 static void put_option(const struct option *option, FILE *out)
 {
-    fputs(".TP\n\\fB\\-\\-", out);
+    fputs(".TP\n", out);
+    if (option->letter != 0) {
+        fprintf(out, "\\fB\\-%c\\fR, ", option->letter);
+    }
+    fputs("\\fB\\-\\-", out);
     put_c(option->name, out);
     fputs("\\fR", out);
     if (option->argument != NULL) {

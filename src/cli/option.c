@@ -13,6 +13,16 @@ static const struct option *find_option(const struct option *options, struct str
     return NULL;
 }
 
+static const struct option *find_letter(const struct option *options, char letter)
+{
+    for (const struct option *option = options; option->name != NULL; option++) {
+        if (option->letter == letter) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
 static bool refuse_unknown(const struct option *options, struct str name, struct err *err)
 {
     struct guess guess = guess_begin(name);
@@ -89,6 +99,15 @@ static bool parse_option(const struct option *options, int argc, char **argv, in
            store_value(option, value, target, err);
 }
 
+/* -q mail, -qmail: what stands behind the letter is its value, or else the next word. */
+static bool parse_letter(const struct option *option, int argc, char **argv, int *i, void *target,
+                         struct err *err)
+{
+    struct str after = str_from(str_of(argv[*i]), 2), value;
+    return find_value(option, after.len > 0 ? after : STR_NONE, argc, argv, i, &value, err) &&
+           store_value(option, value, target, err);
+}
+
 static bool add_word(struct words *words, struct str word, struct err *err)
 {
     if (words->count == WORDS_MAX) {
@@ -117,6 +136,8 @@ bool option_parse(const struct option *options, int argc, char **argv, void *tar
     *help = false;
     for (int i = 0; ok && !*help && i < argc; i++) {
         struct str word = str_of(argv[i]);
+        const struct option *short_one =
+            word.len > 1 && word.ptr[0] == '-' ? find_letter(options, word.ptr[1]) : NULL;
         if (only_words) {
             ok = add_word(words, word, err);
         } else if (str_is(word, "--")) {
@@ -125,6 +146,8 @@ bool option_parse(const struct option *options, int argc, char **argv, void *tar
             *help = true;
         } else if (str_starts(word, STR("--"))) {
             ok = parse_option(options, argc, argv, &i, target, err);
+        } else if (short_one != NULL) {
+            ok = parse_letter(short_one, argc, argv, &i, target, err);
         } else {
             ok = parse_word(words, word, err);
         }

@@ -24,7 +24,8 @@ struct option {
     const char *help;     /* a phrase, lower case, no full stop */
     enum option_takes takes;
     struct value_rule rule;
-    size_t at; /* where in the command's struct the value goes */
+    size_t at;   /* where in the command's struct the value goes */
+    char letter; /* its short name: -j 4, -j4; 0: none */
 };
 
 #define OPTION_MANY_MAX 64

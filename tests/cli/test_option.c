@@ -15,13 +15,13 @@ struct wish {
 
 static const struct option table[] = {
     {"name", "N", "", OPTION_TEXT(struct wish, name)},
-    {"number", "N", "", OPTION_NUMBER(struct wish, number, -5, 10)},
+    {"number", "N", "", OPTION_NUMBER(struct wish, number, -5, 10), .letter = 'n'},
     {"size", "BYTES", "", OPTION_SIZE(struct wish, size, 1, 1 << 30)},
     {"pause", "D", "", OPTION_DURATION(struct wish, pause_ms)},
     {"mode", "M", "", OPTION_CHOICE(struct wish, mode, "slow|fast")},
     {"rate", "R", "", OPTION_REAL(struct wish, rate)},
     {"loud", NULL, "", OPTION_SET(struct wish, loud)},
-    {"tag", "T", "", OPTION_LIST(struct wish, tags)},
+    {"tag", "T", "", OPTION_LIST(struct wish, tags), .letter = 't'},
     {"clock", "TIME", "", OPTION_PERHAPS(struct wish, clock)},
     OPTION_END,
 };
@@ -53,6 +53,18 @@ TEST(options_and_words_may_be_mixed)
     CHECK_EQ(r.wish.number, 7);
     CHECK_EQ(r.words.count, 2);
     CHECK_STR(r.words.at[1], "b");
+}
+
+TEST(a_letter_takes_what_is_behind_it_or_the_next_word)
+{
+    struct reading r;
+    CHECK(PARSE("-n7", "-t", "a", "-tb", "-5"));
+    CHECK_EQ(r.wish.number, 7);
+    CHECK_EQ(r.wish.tags.count, 2);
+    CHECK_STR(r.wish.tags.at[1], "b");
+    CHECK_EQ(r.words.count, 1);
+    CHECK(!PARSE("-n"));
+    CHECK(!PARSE("-x", "1"));
 }
 
 TEST(behind_two_dashes_all_are_words)
