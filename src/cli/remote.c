@@ -26,22 +26,24 @@ static bool check_url(struct str url, struct err *err)
                    STR_ARG(url), REMOTE_URL_DEFAULT);
 }
 
+void remote_resolve(struct remote_options *options)
+{
+    options->url = or_environment(options->url, "ERRAND_URL");
+    options->token = or_environment(options->token, "ERRAND_TOKEN");
+    options->cacert = or_environment(options->cacert, "ERRAND_CACERT");
+    if (str_absent(options->url)) {
+        options->url = STR(REMOTE_URL_DEFAULT);
+    }
+}
+
 bool remote_open(struct remote *remote, const struct remote_options *options, struct err *err)
 {
-    struct str url = or_environment(options->url, "ERRAND_URL");
+    struct remote_options to = *options;
+    remote_resolve(&to);
     *remote = (struct remote){.arena = ARENA_INIT, .json = options->json};
-    if (str_absent(url)) {
-        url = STR(REMOTE_URL_DEFAULT);
-    }
-    if (!check_url(url, err)) {
-        return false;
-    }
-    const struct client_options to = {
-        .url = url,
-        .token = or_environment(options->token, "ERRAND_TOKEN"),
-        .cacert = or_environment(options->cacert, "ERRAND_CACERT").ptr,
-    };
-    return client_open(&to, &remote->client, err);
+    const struct client_options client = {
+        .url = to.url, .token = to.token, .cacert = to.cacert.ptr};
+    return check_url(to.url, err) && client_open(&client, &remote->client, err);
 }
 
 void remote_close(struct remote *remote)

@@ -22,22 +22,28 @@ struct remote_options {
     bool json;
 };
 
-#define REMOTE_OPTIONS(type)                                                                       \
-    {"json", NULL, "print the server's JSON, for scripts", OPTION_SET(type, remote.json)},         \
-        {"url", "URL", "the server (default ERRAND_URL, else " REMOTE_URL_DEFAULT ")",             \
-         OPTION_TEXT(type, remote.url)},                                                           \
+/* Which server; and for commands that print what it answers, how. */
+#define REMOTE_SERVER_OPTIONS(type)                                                                \
+    {"url", "URL", "the server (default ERRAND_URL, else " REMOTE_URL_DEFAULT ")",                 \
+     OPTION_TEXT(type, remote.url)},                                                               \
         {"token", "TOKEN", "bearer token (default ERRAND_TOKEN; there others cannot see it)",      \
          OPTION_TEXT(type, remote.token)},                                                         \
     {                                                                                              \
         "cacert", "FILE", "authorities to trust for https (default ERRAND_CACERT)",                \
             OPTION_TEXT(type, remote.cacert)                                                       \
     }
+#define REMOTE_OPTIONS(type)                                                                       \
+    {"json", NULL, "print the server's JSON, for scripts", OPTION_SET(type, remote.json)},         \
+        REMOTE_SERVER_OPTIONS(type)
 
 struct remote {
     struct client *client;
     struct arena arena; /* everything a command learns lives until it ends */
     bool json;
 };
+
+/* Fills what was not given from the environment, and the usual address. */
+void remote_resolve(struct remote_options *options);
 
 MUST_CHECK bool remote_open(struct remote *remote, const struct remote_options *options,
                             struct err *err);

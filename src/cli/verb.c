@@ -8,6 +8,8 @@
 #include "base/buf.h"
 #include "cli/human.h"
 
+/* One a line: two that add a verb must not meet. */
+/* clang-format off */
 const struct verb *const verbs[] = {
     &serve_verb,
     &push_verb,
@@ -17,6 +19,7 @@ const struct verb *const verbs[] = {
     &cancel_verb,
     &retry_verb,
     &watch_verb,
+    &work_verb,
     &stats_verb,
     &queues_verb,
     &queues_set_verb,
@@ -33,6 +36,7 @@ const struct verb *const verbs[] = {
     &help_verb,
     NULL,
 };
+/* clang-format on */
 
 static bool names(const struct verb *verb, int argc, char **argv, int *used)
 {

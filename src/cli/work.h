@@ -1,0 +1,90 @@
+/* cli/work.h: what the files of `errand work` share.
+ *
+ * One thread claims and hands jobs over; the main thread starts commands, listens to them and
+ * finishes their jobs. Leases are liberrand's business.
+ *
+ * Thread: the main one, but for what is atomic.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_CLI_WORK_H
+#define ERRAND_CLI_WORK_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "base/arena.h"
+#include "base/channel.h"
+#include "cli/remote.h"
+#include "cli/work_text.h"
+#include "errand/client.h"
+
+#define WORK_JOBS_MAX  256
+#define WORK_GRACE_MS  (10 * SECOND_MS)
+#define WORK_LEASE_MS  (60 * SECOND_MS)
+#define WORK_SETTLE_MS 1000 /* for what a command left behind to be gone, once killed */
+
+struct work_options {
+    struct remote_options remote;
+    struct option_many types, queues, env;
+    int64_t jobs, lease_ms, grace_ms;
+    struct str worker;
+};
+
+struct work {
+    const struct work_options *options;
+    struct arena arena;
+    char **argv, **env; /* of every command; env ends where each task's own begins */
+    size_t env_count;
+    errand_client *client;
+    uv_loop_t loop;
+    uv_async_t wake; /* something was claimed, or a job should stop, or the claimer has ended */
+    uv_signal_t term, interrupt;
+    struct list runs; /* work_run.link */
+    bool stopping;    /* told twice: nothing runs on */
+    /* The claimer's: */
+    pthread_t claimer;
+    struct channel claimed; /* handed.link */
+    sem_t free;             /* as many as commands may be started */
+    _Atomic bool quiet;     /* told once: nothing more is claimed */
+    _Atomic bool claimer_ended;
+    bool refused; /* written before it ends: why it ended by itself */
+    struct errand_error error;
+};
+
+/* ---- One command under way (work_run.c) ---- */
+
+enum { WORK_STDOUT, WORK_STDERR, WORK_TOLD, WORK_STREAMS };
+
+struct work_run;
+
+struct work_stream {
+    uv_pipe_t pipe;
+    struct work_run *run;
+    int which;
+    bool open;
+    struct buf text;
+};
+
+struct work_run {
+    struct link link;
+    struct work *work;
+    errand_job *job; /* NULL: finished, only handles are left to close */
+    uv_process_t process;
+    struct work_stream streams[WORK_STREAMS];
+    uv_timer_t timer; /* the end of the grace period; after the exit, of patience with leftovers */
+    int handles;
+    bool exited, asked, given_back, too_much;
+    struct work_end end;
+    int64_t began_us;
+    char scratch[16 * 1024];
+};
+
+void work_run_start(struct work *work, errand_job *job); /* the job is the run's */
+void work_run_stop(struct work_run *run);      /* SIGTERM; SIGKILL after the grace period */
+void work_run_give_back(struct work_run *run); /* SIGKILL, and the task goes back */
+
+void work_rested(struct work *work); /* work.c: a run has ended */
+
+#endif

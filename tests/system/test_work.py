@@ -1,0 +1,288 @@
+# tests/system/test_work.py: `errand work`: a command for each task, as a remote worker.
+#
+# SPDX-License-Identifier: MIT
+"""System tests of `errand work`."""
+import os
+import signal
+import subprocess
+import time
+
+from errand import SANITIZER, binary, check, has, main, same, test, wait_for
+
+
+class Worker:
+    """A running `errand work`."""
+
+    def __init__(self, s, *arguments, env=None):
+        plain = {k: v for k, v in os.environ.items() if not k.startswith("ERRAND_")}
+        self.process = subprocess.Popen(
+            [binary(), "work", *arguments], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True, cwd=s.nest.root, env={
+                **plain, "ERRAND_URL": f"http://127.0.0.1:{s.port}", **(env or {}),
+                **({"ERRAND_TOKEN": s.token} if s.token else {})})
+        s.nest.closing.append(self)
+
+    def signal(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+
+    def ended(self):
+        """Its exit status and what it said."""
+        _, said = self.process.communicate(timeout=60)
+        check(not SANITIZER.search(said), said)
+        return self.process.returncode, said
+
+    def end(self):
+        self.signal()
+        status, said = self.ended()
+        same(status, 0, "its exit status: " + said)
+        return said
+
+    def end_at_once(self):
+        """Told twice; two signals at once could be one."""
+        self.signal()
+        wait_for(lambda: "claiming no more" in self.process.stderr.readline(), "its word")
+        self.signal()
+        status, said = self.ended()
+        same(status, 0, "its exit status: " + said)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+
+
+def shell(text):
+    return "--", "sh", "-c", text
+
+
+def done(s, task):
+    return s.show(task, waitMs=30000)
+
+
+def running(s, task):
+    wait_for(lambda: s.state(task) == "RUNNING", "RUNNING")
+
+
+@test()
+def the_payload_is_standard_input_and_standard_output_the_result(s):
+    worker = Worker(s, "--type", "echo-it", "--", "cat")
+    has(done(s, s.create("echo-it", payload={"a": [1, "é"]})), state="COMPLETED",
+        result={"a": [1, "é"]})
+    has(done(s, s.create("echo-it", payloadBase64="aGVsbG8K")), state="COMPLETED", result="hello")
+    has(done(s, s.create("echo-it")), state="COMPLETED", result=None)
+    worker.end()
+
+
+@test()
+def a_failure_is_told_with_the_last_lines_of_standard_error(s):
+    worker = Worker(s, "--type", "t", *shell("echo first >&2; echo no such image >&2; exit 3"))
+    task = s.create("t", maxRetries=0)
+    has(done(s, task), state="FAILED", error={
+        "code": "command_failed", "message": "exit status 3: no such image",
+        "detail": {"exitStatus": 3, "stderr": "first\nno such image\n"}})
+    worker.end()
+
+
+@test()
+def exit_100_fails_for_good_and_others_are_retried(s):
+    worker = Worker(s, "--type", "once", "--type", "again",
+                    *shell('[ $ERRAND_TASK_TYPE = once ] && exit 100; '
+                           '[ $ERRAND_ATTEMPT = 2 ] || exit 1; echo $ERRAND_ATTEMPT'))
+    has(done(s, s.create("once", maxRetries=3)), state="FAILED", attempt=1)
+    again = s.create("again", backoff={"baseMs": 1, "factor": 1, "maxMs": 1, "jitter": 0})
+    has(done(s, again), state="COMPLETED", attempt=2, result=2)
+    worker.end()
+
+
+@test()
+def the_environment_is_clean_but_for_what_is_asked_for(s):
+    worker = Worker(s, "--type", "t", "--env", "MINE", "--env", "HIS=a=b", "--", "env",
+                    env={"MINE": "1", "SECRET": "2", "ERRAND_TOKEN": "x"})
+    task = s.create("t", documentId="d 1")
+    lines = done(s, task)["result"].split("\n")
+    names = dict(line.split("=", 1) for line in lines)
+    has(names, MINE="1", HIS="a=b", ERRAND_TASK_ID=task["id"], ERRAND_TASK_TYPE="t",
+        ERRAND_DOCUMENT_ID="d 1", ERRAND_ATTEMPT="1")
+    check(set(names) <= {"MINE", "HIS", "PATH", "HOME", "LANG", "ERRAND_TASK_ID",
+                         "ERRAND_TASK_TYPE", "ERRAND_DOCUMENT_ID", "ERRAND_ATTEMPT"}, names)
+    worker.end()
+
+
+@test()
+def progress_and_log_lines_come_through_descriptor_3(s):
+    gate = os.path.join(s.nest.root, "gate")
+    os.mkfifo(gate)
+    worker = Worker(s, "--type", "t", *shell(
+        "echo progress 40 half way >&3; echo log a line >&3; read x < gate; echo '\"ok\"'"))
+    task = s.create("t")
+    wait_for(lambda: s.show(task).get("progress") == {"percent": 40, "message": "half way"})
+    wait_for(lambda: "a line" in str(s.show(task)["attempts"][0].get("log")))
+    with open(gate, "w", encoding="utf-8") as handle:
+        handle.write("go\n")
+    has(done(s, task), state="COMPLETED", result="ok")
+    worker.end()
+
+
+@test()
+def several_run_at_once_and_no_more(s):
+    worker = Worker(s, "--type", "t", "-j", "3", "-qa", "-q", "b", "--", "sleep", "1000")
+    tasks = [s.create("t", queue="ab"[i % 2]) for i in range(5)]
+    wait_for(lambda: len(s.list(state="RUNNING")) == 3, "three at once")
+    same([s.state(task) for task in tasks], ["RUNNING"] * 3 + ["QUEUED"] * 2)
+    worker.end_at_once()
+
+
+@test()
+def a_cancelled_task_is_asked_to_stop_and_what_it_leaves_is_gone(s):
+    worker = Worker(s, "--type", "t", "--lease", "1500ms", *shell(
+        "trap 'echo stopping >&2; exit 7' TERM; sleep 1000 & echo $! > pid; wait"))
+    task = s.create("t")
+    running(s, task)
+    pid = int(wait_for(lambda: read(s, "pid"), "the child"))
+    s.cancel(task, expect=202)
+    has(done(s, task), state="CANCELLED")
+    wait_for(lambda: not is_alive(pid), "the end of the child")
+    worker.end()
+
+
+def read(s, name):
+    path = os.path.join(s.nest.root, name)
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as handle:
+        return handle.read()
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as handle:
+            return handle.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@test()
+def a_command_that_ignores_the_cancel_is_killed_after_the_grace_period(s):
+    worker = Worker(s, "--type", "t", "--lease", "1500ms", "--grace", "100ms", *shell(
+        "trap '' TERM; echo $$ > pid; while :; do sleep 1000; done"))
+    task = s.create("t")
+    pid = int(wait_for(lambda: read(s, "pid"), "the command"))
+    s.cancel(task, expect=202)
+    has(done(s, task), state="CANCELLED")
+    check(not is_alive(pid), "it is still there")
+    worker.end()
+
+
+@test()
+def a_task_that_runs_past_its_time_out_is_stopped(s):
+    worker = Worker(s, "--type", "t", *shell("echo $$ > pid; exec sleep 1000"))
+    task = s.create("t", timeoutMs=300, maxRetries=0)
+    has(done(s, task), state="TIMEOUT")
+    pid = int(wait_for(lambda: read(s, "pid"), "the command"))
+    wait_for(lambda: not is_alive(pid), "the end of the command")
+    worker.end()
+
+
+@test()
+def the_first_sigterm_lets_what_runs_finish(s):
+    gate = os.path.join(s.nest.root, "gate")
+    os.mkfifo(gate)
+    worker = Worker(s, "--type", "t", *shell("read x < gate; echo $x"))
+    task, later = s.create("t"), s.create("t")
+    running(s, task)
+    worker.signal()
+    wait_for(lambda: "claiming no more" in worker.process.stderr.readline(), "its word")
+    with open(gate, "w", encoding="utf-8") as handle:
+        handle.write("5\n")
+    status, said = worker.ended()
+    same(status, 0, said)
+    has(s.show(task), state="COMPLETED", result=5)
+    has(s.show(later), state="QUEUED", attempt=0)
+
+
+@test()
+def the_second_sigterm_gives_back_what_runs(s):
+    worker = Worker(s, "--type", "t", *shell("echo $$ > pid; exec sleep 1000"))
+    task = s.create("t")
+    pid = int(wait_for(lambda: read(s, "pid"), "the command"))
+    worker.end_at_once()
+    has(s.show(task), state="QUEUED", retries=0)
+    check(not is_alive(pid), "it is still there")
+
+
+@test()
+def an_idle_worker_ends_at_once(s):
+    worker = Worker(s, "--type", "t", "--", "true")
+    wait_for(lambda: "taking t" in worker.process.stderr.readline(), "its word")
+    began = time.monotonic()
+    worker.end()
+    check(time.monotonic() - began < 10, "it waited for its claim")
+
+
+@test()
+def leases_outlast_their_length_while_a_command_runs(s):
+    worker = Worker(s, "--type", "t", "--lease", "1s", "--", "sleep", "3")
+    has(done(s, s.create("t")), state="COMPLETED", attempt=1)
+    worker.end()
+
+
+@test()
+def too_much_output_is_a_failure(s):
+    worker = Worker(s, "--type", "t", "--", "head", "-c", "2000000", "/dev/zero")
+    task = s.create("t", maxRetries=0)
+    same(done(s, task)["error"]["code"], "output_too_large")
+    worker.end()
+
+
+@test()
+def a_command_that_cannot_be_started_fails_the_task(s):
+    worker = Worker(s, "--type", "t", "--", "./no-such-command")
+    task = s.create("t", maxRetries=0)
+    error = done(s, task)["error"]
+    same(error["code"], "spawn_failed")
+    check("no such file" in error["message"], error)
+    worker.end()
+
+
+@test()
+def a_worker_waits_for_a_server_that_is_away_and_tells_what_ended_meanwhile(s):
+    s.command[3] = f"127.0.0.1:{s.port}"
+    gate = os.path.join(s.nest.root, "gate")
+    os.mkfifo(gate)
+    worker = Worker(s, "--type", "t", *shell("read x < gate; echo $x"))
+    task = s.create("t")
+    running(s, task)
+    s.kill()
+    with open(gate, "w", encoding="utf-8") as handle:
+        handle.write("7\n")
+    s.restart()
+    has(done(s, task), state="COMPLETED", result=7)
+    with_next = s.create("t")
+    running(s, with_next)
+    with open(gate, "w", encoding="utf-8") as handle:
+        handle.write("8\n")
+    has(done(s, with_next), state="COMPLETED", result=8)
+    worker.end()
+
+
+@test()
+def a_worker_that_is_refused_ends_and_says_why(s):
+    token = s.nest.run("token", "create", "--role", "read", "--data", s.data).stdout.strip()
+    worker = Worker(s, "--type", "t", "--token", token, "--", "true")
+    status, said = worker.ended()
+    same(status, 1)
+    check("errand:" in said, said)
+    s.token = s.nest.run("token", "create", "--role", "admin", "--data", s.data).stdout.strip()
+
+
+@test()
+def wrong_usage_says_so(s):
+    for arguments in (("--", "true"), ("--type", "t"), ("--type", "t", "-j", "0", "--", "x"),
+                      ("--type", "t", "--url", "nowhere", "--", "x")):
+        worker = Worker(s, *arguments)
+        status, said = worker.ended()
+        same(status, 2, f"{arguments}: {said}")
+
+
+if __name__ == "__main__":
+    main()
