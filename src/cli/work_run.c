@@ -7,8 +7,10 @@
  * Thread: main.
  *
  * SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -294,6 +296,10 @@ static int start_process(struct work_run *run, const int fds[STDIO_COUNT])
         .stdio = stdio,
         .stdio_count = STDIO_COUNT,
     };
+    /* Libraries open descriptors of their own: none of them is for the command. */
+    int closed = close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+    assert(closed == 0); /* it has nothing to fail for */
+    (void)closed;
     return uv_spawn(&run->work->loop, &run->process, &options);
 }
 
@@ -331,7 +337,7 @@ void work_run_start(struct work *work, errand_job *job)
     struct work_run *run = run_new(work, job);
     bool ready = open_ends(job, ours, theirs);
     int failed = ready ? 0 : -errno;
-    /* The handle must be known to the loop even if nothing starts, or it could not be closed. */
+    /* Also when that failed: uv_spawn() makes the handle known to the loop, and starts nothing. */
     int started = start_process(run, theirs);
     close_all(theirs);
     if (failed != 0 || started != 0) {

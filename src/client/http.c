@@ -8,6 +8,7 @@
 
 #include <curl/curl.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -166,6 +167,13 @@ static int on_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl
 
 /* ---- What goes out ---- */
 
+/* Programs that are started beside a call must not have the connection, which may be logged in. */
+static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+    (void)arg, (void)purpose;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 static void set_usual(struct client *client, struct receiver *receiver, struct str path)
 {
     CURL *curl = client->curl;
@@ -176,6 +184,7 @@ static void set_usual(struct client *client, struct receiver *receiver, struct s
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* the server is named, no proxy is meant */
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CLIENT_CONNECT_MS);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->why);

@@ -109,6 +109,14 @@ def the_environment_is_clean_but_for_what_is_asked_for(s):
 
 
 @test()
+def a_command_has_its_four_descriptors_and_no_others(s):
+    worker = Worker(s, "--type", "t", *shell("ls /proc/$$/fd; true"))
+    for _ in range(2):
+        same(done(s, s.create("t"))["result"].split(), ["0", "1", "2", "3"])
+    worker.end()
+
+
+@test()
 def progress_and_log_lines_come_through_descriptor_3(s):
     gate = os.path.join(s.nest.root, "gate")
     os.mkfifo(gate)
