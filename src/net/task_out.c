@@ -119,6 +119,9 @@ static void put_order(struct json_writer *w, const struct task *task, bool paylo
     id_put(w, "parentId", task->parent);
     id_put(w, "teamId", task->team);
     id_put(w, "scheduleId", task->schedule);
+    if (task->depends_count > 0) { /* of a new one; the other views know more about them */
+        ids_put(w, "dependsOn", task->depends, task->depends_count);
+    }
     time_put(w, "expiresAt", task->expires_ms);
 }
 
@@ -237,6 +240,11 @@ static void dependencies_put(struct json_writer *w, const struct task_dependency
     if (count == 0) {
         return;
     }
+    json_put_array(w, "dependsOn");
+    for (size_t i = 0; i < count; i++) {
+        id_write(w, on[i].id);
+    }
+    json_close_array(w);
     json_put_array(w, "dependencyResults");
     for (size_t i = 0; i < count; i++) {
         json_open_object(w);
