@@ -122,10 +122,20 @@ void prepare_claim(struct batch *batch, struct command *command)
 
 /* ---- Deciding ---- */
 
+static struct str worker_of(const struct command_claim *claim, struct str type)
+{
+    for (size_t i = 0; claim->workers != NULL && i < claim->types_count; i++) {
+        if (str_eq(claim->types[i], type)) {
+            return claim->workers[i];
+        }
+    }
+    return claim->worker;
+}
+
 static bool start(struct batch *batch, struct item *item, const struct command_claim *claim)
 {
     struct err refused;
-    struct task_claim lease = {.worker = claim->worker,
+    struct task_claim lease = {.worker = worker_of(claim, item->now.type),
                                .lease_ms = claim->lease_ms,
                                .token = rand_u64(batch->engine->with.rand) | 1};
     item->taken = true;

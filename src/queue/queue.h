@@ -81,6 +81,8 @@ struct command_create {
 
 struct command_claim {
     struct str worker;
+    const struct str
+        *workers;            /* who runs a task of types[i], where that differs by type; or NULL */
     const struct str *types; /* none: any */
     size_t types_count;
     const struct str *queues; /* none: "default" */
