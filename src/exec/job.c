@@ -241,21 +241,34 @@ static void send_end(struct job *job)
     desk_put(job->desk, &job->end);
 }
 
+static void leave_running(struct job *job)
+{
+    job->ended = true;
+    job->desk->running_count--;
+    list_remove(&job->link);
+    list_append(&job->desk->ending, &job->link);
+}
+
 void job_finish(struct job *job, const struct job_end *end)
 {
     static const struct job_end too_large = {
         .retry = true,
         .error = {.code = {"result_too_large", 16}, .message = {"the result is over 1 MiB", 24}}};
     bool fits = !end->completed || end->result.len <= TASK_RESULT_MAX;
-    job->ended = true;
-    job->desk->running_count--;
-    list_remove(&job->link);
-    list_append(&job->desk->ending, &job->link);
+    leave_running(job);
     fill_finish(job, fits ? end : &too_large);
     if (has_reports(job) && !job->lost) {
         send_beat(job, &job->last_beat, &job->arena);
     }
     send_end(job);
+}
+
+void job_drop(struct job *job)
+{
+    leave_running(job);
+    if (job->under_way == 0) {
+        job_free(job);
+    }
 }
 
 /* ---- Answers ---- */

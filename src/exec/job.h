@@ -97,6 +97,7 @@ struct job_end {
     int64_t delay_ms; /* … for as long as this */
 };
 void job_finish(struct job *job, const struct job_end *end); /* the job is the desk's from now on */
+void job_drop(struct job *job); /* says nothing: what became of it is known, or ends with us */
 
 #define JOB_FAIL(code_text, message_text)                                                          \
     ((struct job_end){.retry = true, .error = {.code = STR(code_text), .message = (message_text)}})

@@ -1,0 +1,419 @@
+/* exec/run.c: one run of a command: payload in, result out, words on the way. See program.h.
+ *
+ * The payload lies in a file without a name, so nobody has to write it bit by bit. Standard output
+ * is the result, the end of standard error is kept for the error, descriptor 3 takes progress and
+ * log lines.
+ *
+ * Thread: the pool's. Keeps: G3 (a run ends after its processes), G8 (output is bounded).
+ *
+ * SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "exec/pool.h"
+#include "exec/program.h"
+#include "exec/spawn.h"
+#include "exec/text.h"
+#include "wire/json.h"
+
+#define EXIT_NO_RETRY 100
+
+/* ---- What it says on descriptor 3 ---- */
+
+static void told_progress(struct job *job, struct str words)
+{
+    char number[32];
+    struct str rest = str_trim(words);
+    struct str percent = str_cut(&rest, ' ');
+    char *end;
+    if (percent.len == 0 || percent.len >= sizeof number) {
+        return;
+    }
+    memcpy(number, percent.ptr, percent.len);
+    number[percent.len] = '\0';
+    double value = strtod(number, &end);
+    if (*end == '\0' && isfinite(value)) {
+        job_progress(job, value, str_absent(rest) ? STR_NONE : str_trim(rest));
+    }
+}
+
+static void told_line(struct job *job, struct str line)
+{
+    struct str rest = line;
+    struct str verb = str_cut(&rest, ' ');
+    if (str_is(verb, "progress") && !str_absent(rest)) {
+        told_progress(job, rest);
+    } else if (str_is(verb, "log")) {
+        job_log(job, str_absent(rest) ? STR("") : rest);
+    }
+}
+
+/* A line that is too long is cut; what follows of it is passed over as no line at all. */
+static void told(struct run *run, struct buf *text, struct str more)
+{
+    while (!str_absent(more)) {
+        struct str piece = str_cut(&more, '\n');
+        buf_add(text, piece.ptr, MIN(piece.len, text->max - text->len));
+        if (!str_absent(more)) {
+            told_line(run->attempt->job, buf_view(text));
+            buf_clear(text);
+        }
+    }
+}
+
+/* ---- What it writes ---- */
+
+static void too_much(struct run *run)
+{
+    run->too_much = true;
+    if (!run->exited) {
+        kill(-run->pid, SIGKILL);
+    }
+}
+
+static void heard(struct run_stream *stream, struct str more)
+{
+    struct run *run = stream->run;
+    switch (stream->which) {
+    case RUN_STDOUT:
+        buf_str(&stream->text, more);
+        if (stream->text.full && !run->too_much) {
+            too_much(run);
+        }
+        break;
+    case RUN_STDERR:
+        more = text_tail(more, STDERR_MAX);
+        text_make_room(&stream->text, more.len);
+        buf_str(&stream->text, more);
+        break;
+    default:
+        told(run, &stream->text, more);
+    }
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct run *run = handle->data;
+    if (--run->handles > 0) {
+        return;
+    }
+    for (int i = 0; i < RUN_STREAMS; i++) {
+        buf_fini(&run->streams[i].text);
+    }
+    mem_free(run);
+}
+
+static void close_stream(struct run_stream *stream)
+{
+    if (stream->open) {
+        stream->open = false;
+        uv_close((uv_handle_t *)&stream->pipe, on_closed);
+    }
+}
+
+static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
+{
+    struct run *run = handle->data;
+    (void)suggested;
+    *out = uv_buf_init(run->scratch, sizeof run->scratch);
+}
+
+static void on_read(uv_stream_t *pipe, ssize_t n, const uv_buf_t *buf)
+{
+    struct run_stream *stream = HOLDER(pipe, struct run_stream, pipe);
+    struct run *run = stream->run;
+    if (n > 0) {
+        heard(stream, (struct str){buf->base, (size_t)n});
+    } else if (n < 0) {
+        close_stream(stream);
+        run_look(run);
+    }
+}
+
+/* ---- Starting ---- */
+
+static int payload_file(struct str payload)
+{
+    int fd = memfd_create("payload", MFD_CLOEXEC);
+    while (fd >= 0 && payload.len > 0) {
+        ssize_t n = write(fd, payload.ptr, payload.len);
+        if (n < 0) {
+            close(fd);
+            return -1;
+        }
+        payload = str_from(payload, (size_t)n);
+    }
+    if (fd >= 0) {
+        lseek(fd, 0, SEEK_SET);
+    }
+    return fd;
+}
+
+struct ends {
+    int child[SPAWN_FDS], ours[SPAWN_FDS];
+};
+
+static void close_fds(int fds[SPAWN_FDS])
+{
+    for (int i = 0; i < SPAWN_FDS; i++) {
+        if (fds[i] >= 0) {
+            close(fds[i]);
+            fds[i] = -1;
+        }
+    }
+}
+
+static bool open_ends(struct ends *ends, struct str payload)
+{
+    ends->child[0] = payload_file(payload);
+    bool ok = ends->child[0] >= 0 && spawn_lift(&ends->child[0]);
+    for (int i = 1; ok && i < SPAWN_FDS; i++) {
+        int pair[2];
+        ok = pipe2(pair, O_CLOEXEC) == 0;
+        if (ok) {
+            ends->ours[i] = pair[0];
+            ends->child[i] = pair[1];
+            ok = spawn_lift(&ends->child[i]);
+        }
+    }
+    return ok;
+}
+
+static char **build_env(struct job *job, const struct program *program)
+{
+    struct arena *arena = &job->arena;
+    const struct task *task = &job->task;
+    char id[TASK_ID_TEXT];
+    char **env = arena_array(arena, char *, program->env_count + 5);
+    size_t n = 0;
+    env[n++] = (char *)arena_printf(arena, "ERRAND_TASK_ID=%s", id_text(task->id, id).ptr).ptr;
+    env[n++] = (char *)arena_printf(arena, "ERRAND_TASK_TYPE=" STR_FMT, STR_ARG(task->type)).ptr;
+    env[n++] = (char *)arena_printf(arena, "ERRAND_DOCUMENT_ID=" STR_FMT, (int)task->document.len,
+                                    str_absent(task->document) ? "" : task->document.ptr)
+                   .ptr;
+    env[n++] = (char *)arena_printf(arena, "ERRAND_ATTEMPT=%d", task->attempt).ptr;
+    memcpy(env + n, program->env, program->env_count * sizeof *env);
+    return env;
+}
+
+static bool start_process(struct attempt *attempt, struct ends *ends, pid_t *out, struct err *err)
+{
+    const struct program *program = attempt->handler->program;
+    struct spawn options = {.path = program->path,
+                            .argv = program->argv,
+                            .env = build_env(attempt->job, program),
+                            .folder = program->folder,
+                            .memory_max = program->memory_max,
+                            .cpu_max_s = program->cpu_max_s,
+                            .files_max = program->files_max};
+    if (!open_ends(ends, attempt->job->task.payload)) {
+        return err_set(err, ERR_UNAVAILABLE, "%s", strerror(errno));
+    }
+    memcpy(options.fds, ends->child, sizeof options.fds);
+    return spawn(&options, out, err) || err_wrap(err, "%s", program->path);
+}
+
+static void open_stream(struct run *run, int which, int fd, size_t most)
+{
+    struct run_stream *stream = &run->streams[which];
+    stream->run = run;
+    stream->which = which;
+    stream->text = BUF_INIT(most);
+    uv_pipe_init(&run->pool->loop, &stream->pipe, 0);
+    stream->pipe.data = run;
+    stream->open = true;
+    run->handles++;
+    uv_pipe_open(&stream->pipe, fd);
+    uv_read_start((uv_stream_t *)&stream->pipe, give_room, on_read);
+}
+
+static void run_new(struct attempt *attempt, pid_t pid, const int fds[SPAWN_FDS])
+{
+    struct run *run = mem_new(struct run);
+    run->pool = attempt->pool;
+    run->attempt = attempt;
+    run->pid = pid;
+    id_text(attempt->job->task.id, run->id);
+    attempt->state = run;
+    list_append(&run->pool->running, &run->link);
+    uv_timer_init(&run->pool->loop, &run->timer);
+    run->timer.data = run;
+    run->handles++;
+    open_stream(run, RUN_STDOUT, fds[1], TASK_RESULT_MAX);
+    open_stream(run, RUN_STDERR, fds[2], STDERR_MAX);
+    open_stream(run, RUN_TOLD, fds[3], TOLD_LINE_MAX);
+}
+
+static void start(struct attempt *attempt)
+{
+    struct ends ends = {{-1, -1, -1, -1}, {-1, -1, -1, -1}};
+    struct err err = ERR_INIT;
+    pid_t pid;
+    bool started = start_process(attempt, &ends, &pid, &err);
+    close_fds(ends.child);
+    if (started) {
+        run_new(attempt, pid, ends.ours);
+        return;
+    }
+    close_fds(ends.ours);
+    err_wrap(&err, "the command cannot be started");
+    struct job_end end = JOB_FAIL("spawn_failed", str_of(err.text));
+    attempt_end(attempt, &end);
+}
+
+/* ---- Stopping ---- */
+
+static void kill_run(struct attempt *attempt)
+{
+    struct run *run = attempt->state;
+    if (!run->exited) {
+        kill(-run->pid, SIGKILL);
+    }
+}
+
+static void on_grace_ended(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    if (run->attempt != NULL) {
+        kill_run(run->attempt);
+    }
+}
+
+static void abort_run(struct attempt *attempt)
+{
+    struct run *run = attempt->state;
+    if (run->exited) {
+        return;
+    }
+    kill(-run->pid, SIGTERM);
+    if (!run->asked) {
+        run->asked = true;
+        uv_update_time(&run->pool->loop);
+        uv_timer_start(&run->timer, on_grace_ended, (uint64_t)run->pool->grace_ms, 0);
+    }
+}
+
+const struct executor exec_program = {.start = start, .abort = abort_run, .kill = kill_run};
+
+/* ---- The end ---- */
+
+static struct str last_line(struct str text)
+{
+    struct str last = STR_NONE;
+    while (!str_absent(text)) {
+        struct str line = str_trim(str_cut(&text, '\n'));
+        last = line.len > 0 ? line : last;
+    }
+    return last;
+}
+
+static struct str describe(struct run *run, struct arena *arena)
+{
+    struct str said = last_line(buf_view(&run->streams[RUN_STDERR].text));
+    const char *colon = str_absent(said) ? "" : ": ";
+    int status = run->status;
+    said = str_absent(said) ? STR("") : text_clean(arena, said, TASK_REASON_MAX);
+    if (WIFSIGNALED(status)) {
+        return arena_printf(arena, "killed by signal %d (%s)%s" STR_FMT, WTERMSIG(status),
+                            strsignal(WTERMSIG(status)), colon, STR_ARG(said));
+    }
+    return arena_printf(arena, "exit status %d%s" STR_FMT, WEXITSTATUS(status), colon,
+                        STR_ARG(said));
+}
+
+static struct str detail_of(struct run *run, struct arena *arena)
+{
+    SCOPED(buf_fini) struct buf json = BUF_INIT(SIZE_MAX / 2);
+    struct json_writer writer = JSON_WRITER(&json);
+    struct str said = buf_view(&run->streams[RUN_STDERR].text);
+    json_open_object(&writer);
+    if (WIFSIGNALED(run->status)) {
+        json_put_i64(&writer, "signal", WTERMSIG(run->status));
+    } else {
+        json_put_i64(&writer, "exitStatus", WEXITSTATUS(run->status));
+    }
+    if (said.len > 0) {
+        json_put_str(&writer, "stderr", said);
+    }
+    json_close_object(&writer);
+    return arena_str(arena, buf_view(&json));
+}
+
+static struct job_end end_of(struct run *run)
+{
+    struct arena *arena = &run->attempt->job->arena;
+    int status = run->status;
+    if (run->too_much) {
+        return JOB_FAIL("output_too_large",
+                        STR("the command wrote more than 1 MiB to its standard output"));
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        struct str result = text_to_json(arena, buf_view(&run->streams[RUN_STDOUT].text));
+        return (struct job_end){.completed = true, .result = result};
+    }
+    struct job_end end = JOB_FAIL("command_failed", describe(run, arena));
+    end.error.detail = detail_of(run, arena);
+    end.retry = !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_RETRY);
+    return end;
+}
+
+static bool is_gone(const struct run *run)
+{
+    return kill(-run->pid, 0) != 0 && errno == ESRCH && !children_escaped(run);
+}
+
+static bool all_read(const struct run *run)
+{
+    return !run->streams[RUN_STDOUT].open && !run->streams[RUN_STDERR].open &&
+           !run->streams[RUN_TOLD].open;
+}
+
+static void on_look_again(uv_timer_t *timer)
+{
+    run_look(timer->data);
+}
+
+static void end_run(struct run *run)
+{
+    struct attempt *attempt = run->attempt;
+    struct job_end end = end_of(run);
+    run->attempt = NULL;
+    list_remove(&run->link);
+    attempt_end(attempt, &end);
+    for (int i = 0; i < RUN_STREAMS; i++) {
+        close_stream(&run->streams[i]);
+    }
+    uv_close((uv_handle_t *)&run->timer, on_closed);
+}
+
+void run_look(struct run *run)
+{
+    if (!run->exited || run->attempt == NULL) {
+        return;
+    }
+    bool in_time = pool_now_ms(run->pool) < run->settle_until_ms;
+    bool over = is_gone(run) && all_read(run);
+    if (!over && in_time) {
+        uv_timer_start(&run->timer, on_look_again, SETTLE_STEP, 0);
+        return;
+    }
+    if (!over) {
+        log_warn("task %s: what its command left behind cannot be ended", run->id);
+    }
+    end_run(run);
+}
+
+void run_exited(struct run *run, int status)
+{
+    run->exited = true;
+    run->status = status;
+    run->settle_until_ms = pool_now_ms(run->pool) + SETTLE_MS;
+}
