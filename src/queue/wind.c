@@ -29,6 +29,8 @@ void on_clock(struct batch *batch, struct command *command)
     } else {
         wind->relative = false;
         wind->ms = target;
+        /* What runs now has its time to come to rest, however long ago the last winding was. */
+        batch->engine->wound_mono_us = clock_real_mono_us();
         list_remove(&command->link);
         list_append(&batch->engine->windings, &command->link);
         return;
