@@ -88,29 +88,48 @@ static bool belongs_to(pid_t pid, const struct run *run)
     return strcmp(start, want) == 0;
 }
 
-static bool kill_escaped(const struct run *run, const char *children)
+static void kill_escaped(struct run *run, const char *children)
 {
-    bool any = false;
+    size_t count = 0;
     char *end;
-    for (const char *at = children; *at != '\0'; at = end) {
+    for (const char *at = children; *at != '\0' && count < ESCAPED_MAX; at = end) {
         pid_t pid = (pid_t)strtol(at, &end, 10);
         if (end == at) {
             break;
         }
         if (pid > 0 && find_run(run->pool, pid) == NULL && belongs_to(pid, run)) {
-            any = true;
+            run->escaped[count++] = pid;
             kill(pid, SIGKILL);
         }
     }
-    return any;
+}
+
+/* One that was killed is waited for until it was reaped: while it dies it has no environment any
+ * more, but perhaps still its files. */
+static bool all_gone(struct run *run)
+{
+    bool gone = true;
+    for (size_t i = 0; i < ESCAPED_MAX; i++) {
+        if (run->escaped[i] != 0 && kill(run->escaped[i], 0) != 0) {
+            run->escaped[i] = 0;
+        }
+        gone = gone && run->escaped[i] == 0;
+    }
+    return gone;
 }
 
 /* Orphans become children of the main thread, those we start ourselves of the pool's. */
-bool children_escaped(const struct run *run)
+bool children_escaped(struct run *run)
 {
     char path[64];
     SCOPED(buf_fini) struct buf text = BUF_INIT(CHILDREN_MAX);
+    if (!all_gone(run)) {
+        return true;
+    }
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     char *room = buf_room(&text, CHILDREN_MAX);
-    return read_start(path, room, CHILDREN_MAX) > 0 && kill_escaped(run, room);
+    if (read_start(path, room, CHILDREN_MAX) > 0) {
+        kill_escaped(run, room);
+    }
+    return !all_gone(run);
 }

@@ -247,9 +247,6 @@ static void *run(void *arg)
 {
     struct pool *pool = arg;
     prepare_thread();
-    for (size_t i = 0; i < pool->slots_count; i++) {
-        slot_claim(&pool->slots[i]);
-    }
     uv_run(&pool->loop, UV_RUN_DEFAULT);
     if (!pool->stuck) {
         close_all(pool);
@@ -317,6 +314,15 @@ static void add_slots(struct pool *pool, size_t count)
     }
 }
 
+/* Before the thread starts: whatever is given to the engine afterwards finds the claims there. */
+static void claim_first(struct pool *pool)
+{
+    for (size_t i = 0; i < pool->slots_count; i++) {
+        slot_claim(&pool->slots[i]);
+    }
+    desk_send(&pool->desk);
+}
+
 static void free_all(struct exec *exec)
 {
     handlers_fini(&exec->pool.handlers);
@@ -341,6 +347,7 @@ bool exec_start(const struct exec_options *options, struct exec **out, struct er
     init_loop(pool);
     /* What a command leaves behind comes to this process, to be ended and reaped. */
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+    claim_first(pool);
     int failed = pthread_create(&pool->thread, NULL, run, pool);
     if (failed != 0) { /* nothing else works then: what the loop holds is left to the process */
         return err_set(err, ERR_INTERNAL, "start the workers' thread: %s", strerror(failed));

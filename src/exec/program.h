@@ -16,6 +16,7 @@
 #define READ_SIZE     (16 * KIB) /* taken from a pipe at a time */
 #define SETTLE_MS     1000 /* how long what a command left behind may take to be gone, once killed */
 #define SETTLE_STEP   5    /* between two looks at it */
+#define ESCAPED_MAX   16   /* children outside the group that are ended at a time */
 
 /* Constant after program_new(). */
 struct program {
@@ -54,13 +55,14 @@ struct run {
     bool exited, asked, too_much;
     int status; /* of waitpid() */
     int64_t settle_until_ms;
+    pid_t escaped[ESCAPED_MAX]; /* killed, and perhaps not yet gone; 0: none */
     char scratch[READ_SIZE];
 };
 
 void run_exited(struct run *run, int status); /* its process was reaped */
 void run_look(struct run *run);               /* ends it if it is over */
 
-/* What of this task's runs is still there outside its process group; kills it. (children.c) */
-bool children_escaped(const struct run *run);
+/* Is anything of this run still there outside its process group? Kills it. (children.c) */
+bool children_escaped(struct run *run);
 
 #endif

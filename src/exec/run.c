@@ -365,7 +365,7 @@ static struct job_end end_of(struct run *run)
     return end;
 }
 
-static bool is_gone(const struct run *run)
+static bool is_gone(struct run *run)
 {
     return kill(-run->pid, 0) != 0 && errno == ESRCH && !children_escaped(run);
 }
