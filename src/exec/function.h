@@ -33,6 +33,6 @@ struct function {
 
 extern const struct errand_calls function_calls;
 
-errand_run function_append; /* document.append (append.c) */
+int function_append(errand_task *task); /* document.append (append.c) */
 
 #endif

@@ -82,6 +82,18 @@ TEST(a_command_is_found_relative_to_its_folder_and_runs_there)
     CHECK_STR(task.result, "\"hello from " SCRIPTS "\"");
 }
 
+TEST(the_example_in_the_tutorial_works)
+{
+    RUN(EXAMPLES "/checksum.sh", TASK_COMPLETED, .payload = "\"/dev/null\"");
+    CHECK_STR(task.result, "{\"file\":\"/dev/null\",\"sha256\":"
+                           "\"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"}");
+    task =
+        stand_do(&s, (struct stand_order){.type = "x", .payload = "\"/nowhere\"", .max_retries = 3},
+                 TASK_FAILED);
+    CHECK_STR(task.error.message, "exit status 100: there is no file /nowhere");
+    CHECK_EQ(task.attempt, 1);
+}
+
 TEST(what_cannot_be_started_fails_and_says_why)
 {
     RUN("./not-there.sh", TASK_FAILED);

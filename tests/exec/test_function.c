@@ -7,12 +7,12 @@
 
 #include "stand.h"
 
-static const char *const functions[] = {HANDLERS "/functions.so"};
+static const char *const functions[] = {HANDLERS "/functions.so", HANDLERS "/wordcount.so"};
 
 static void open_stand(struct stand *s, struct stand_options options)
 {
     options.handlers = functions;
-    options.handlers_count = 1;
+    options.handlers_count = ARRAY_LEN(functions);
     stand_open(s, &options);
 }
 
@@ -57,6 +57,16 @@ TEST(a_run_function_that_talks_too_much_loses_words_and_nothing_else)
     open_stand(&s, (struct stand_options){0});
     struct task task = stand_do(&s, (struct stand_order){.type = "talks_much"}, TASK_COMPLETED);
     CHECK(stand_log(&s, task.id).len <= TASK_LOG_MAX);
+}
+
+TEST(the_example_in_the_tutorial_works)
+{
+    SCOPED(stand_close) struct stand s;
+    open_stand(&s, (struct stand_options){0});
+    struct task task =
+        stand_do(&s, (struct stand_order){.type = "wordcount", .payload = "\"to be or not to be\""},
+                 TASK_COMPLETED);
+    CHECK_STR(task.result, "{\"lines\":0,\"words\":6,\"bytes\":20}");
 }
 
 /* ---- How it ends ---- */
