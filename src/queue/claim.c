@@ -114,7 +114,7 @@ void prepare_claim(struct batch *batch, struct command *command)
     claim->count = claim->proposal = 0;
     claim->tasks = NULL;
     worker_asked(worker_seen(&engine->workers, claim->worker, batch->now), claim->types,
-                 claim->types_count, claim->queues, claim->queues_count);
+                 claim->types_count, claim->queues, claim->queues_count, claim->any_queue);
     if (!engine->draining) {
         propose(batch, command);
     }

@@ -102,9 +102,9 @@ static struct str *copy_all(struct arena *arena, const struct str *texts, size_t
 }
 
 void worker_asked(struct worker *worker, const struct str *types, size_t types_count,
-                  const struct str *queues, size_t queues_count)
+                  const struct str *queues, size_t queues_count, bool any_queue)
 {
-    uint64_t hash = hash_all(queues, queues_count, hash_all(types, types_count, 1));
+    uint64_t hash = hash_all(queues, queues_count, hash_all(types, types_count, 1 + any_queue));
     if (worker->asked_hash == hash) {
         return; /* a worker asks for the same again and again */
     }
@@ -114,6 +114,7 @@ void worker_asked(struct worker *worker, const struct str *types, size_t types_c
     worker->queues = copy_all(&worker->asked, queues, queues_count);
     worker->types_count = types_count;
     worker->queues_count = queues_count;
+    worker->any_queue = any_queue;
 }
 
 bool worker_present(const struct worker *worker, struct now now)
@@ -136,7 +137,7 @@ bool worker_takes(const struct worker *worker, struct str type, struct str queue
     bool right_queue = worker->queues_count == 0
                            ? str_is(queue, "default")
                            : among(queue, worker->queues, worker->queues_count);
-    return worker->asked_hash != 0 && right_queue &&
+    return worker->asked_hash != 0 && (right_queue || worker->any_queue) &&
            (worker->types_count == 0 || among(type, worker->types, worker->types_count));
 }
 

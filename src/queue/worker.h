@@ -27,6 +27,7 @@ struct worker {
     struct arena asked;
     struct str *types, *queues;
     size_t types_count, queues_count;
+    bool any_queue;
 };
 
 struct workers {
@@ -40,7 +41,7 @@ void workers_fini(struct workers *workers);
 struct worker *worker_get(struct workers *workers, struct str id);
 struct worker *worker_seen(struct workers *workers, struct str id, struct now now);
 void worker_asked(struct worker *worker, const struct str *types, size_t types_count,
-                  const struct str *queues, size_t queues_count);
+                  const struct str *queues, size_t queues_count, bool any_queue);
 bool worker_present(const struct worker *worker, struct now now); /* busy, waiting or seen lately */
 bool worker_takes(const struct worker *worker, struct str type, struct str queue);
 void workers_forget(struct workers *workers, struct now now); /* the idle ones of long ago */
