@@ -52,6 +52,12 @@ static void on_abort(struct pool *pool, const struct note *note)
     }
 }
 
+/* The engine knows better than we do who holds the task: what is done here is for nothing. */
+static void on_lost(struct job *job)
+{
+    slot_abort(job->user, TOLD_RELEASE);
+}
+
 static void on_quiet(struct pool *pool, int64_t give_back_ms)
 {
     pool->give_back_ms = pool->quiet ? MIN(pool->give_back_ms, give_back_ms) : give_back_ms;
@@ -303,6 +309,7 @@ static void init_loop(struct pool *pool)
     channel_init(&pool->answers, poke, pool);
     channel_init(&pool->notes, poke, pool);
     desk_init(&pool->desk, pool->engine, &pool->answers);
+    pool->desk.lost = on_lost;
 }
 
 static void add_slots(struct pool *pool, size_t count)

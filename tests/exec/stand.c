@@ -158,7 +158,7 @@ struct command *stand_command(struct stand *s, enum command_kind kind)
     return command;
 }
 
-void stand_run(struct stand *s, struct command *command)
+enum err_kind stand_try(struct stand *s, struct command *command)
 {
     struct list list;
     list_init(&list);
@@ -167,6 +167,12 @@ void stand_run(struct stand *s, struct command *command)
     while (!channel_take(&s->answers, &list)) {
         wait_for(&s->answered);
     }
+    return command->err.kind;
+}
+
+void stand_run(struct stand *s, struct command *command)
+{
+    stand_try(s, command);
     struct err err = command->err;
     CHECK_OK(err.kind == ERR_NONE);
 }

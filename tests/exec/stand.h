@@ -61,7 +61,8 @@ struct task_id stand_create_one(struct stand *s, struct stand_order order);
     stand_create_one((s), (struct stand_order){.type = (name), __VA_ARGS__})
 
 struct command *stand_command(struct stand *s, enum command_kind kind);
-void stand_run(struct stand *s, struct command *command); /* given and waited for; must succeed */
+enum err_kind stand_try(struct stand *s, struct command *command); /* given and waited for */
+void stand_run(struct stand *s, struct command *command);          /* likewise; must succeed */
 void stand_cancel(struct stand *s, struct task_id id);
 struct document_view stand_document(struct stand *s, const char *document);
 void stand_wind(struct stand *s, int64_t ms);

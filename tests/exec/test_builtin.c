@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "stand.h"
+#include "store/memory/memory.h"
 
 static struct task run_one(struct stand_order order, enum task_state end, struct stand *s)
 {
@@ -130,6 +131,19 @@ TEST(a_sleep_past_its_time_out_is_a_TIMEOUT_and_uses_its_retries)
     CHECK_EQ(detail.task.attempt, 2);
 }
 
+TEST(an_end_that_the_store_cannot_take_is_told_again)
+{
+    SCOPED(stand_close) struct stand s;
+    stand_open(&s, &(struct stand_options){.by_hand = true});
+    struct task_id id = stand_create(&s, "sleep", .payload = "{\"ms\":100}");
+    stand_wind(&s, 99); /* it sleeps, and the engine has nothing to do */
+    struct command *wind = stand_command(&s, COMMAND_CLOCK);
+    wind->clock = (struct command_clock){.relative = true, .ms = 1};
+    memory_disk_fail_next(memory_store_disk(s.store), MEMORY_FULL);
+    CHECK_EQ(stand_try(&s, wind), ERR_UNAVAILABLE); /* it waited for what the disk refused */
+    stand_until(&s, id, TASK_COMPLETED);
+}
+
 TEST(the_pool_takes_from_every_queue_unless_it_is_told_which)
 {
     struct str only = STR("images");
@@ -141,6 +155,19 @@ TEST(the_pool_takes_from_every_queue_unless_it_is_told_which)
     struct task_id left = stand_create(&narrow, "noop");
     stand_do(&narrow, (struct stand_order){.type = "noop", .queue = "images"}, TASK_COMPLETED);
     CHECK_EQ(stand_task(&narrow, left).task.state, TASK_QUEUED);
+}
+
+TEST(a_task_of_any_queue_waits_for_busy_workers_and_not_for_want_of_one)
+{
+    SCOPED(stand_close) struct stand s;
+    stand_open(&s, &(struct stand_options){.by_hand = true, .workers = 1});
+    stand_create(&s, "sleep", .payload = "{\"ms\":1000}");
+    struct task_id id = stand_create(&s, "noop", .queue = "some/other");
+    struct command *why = stand_command(&s, COMMAND_WHY);
+    why->why.id = id;
+    stand_run(&s, why);
+    CHECK_EQ(why->why.count, 1);
+    CHECK_EQ(why->why.reasons[0].code, WHY_WORKERS_BUSY);
 }
 
 /* ---- document.append ---- */
