@@ -11,8 +11,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -41,6 +43,10 @@ const struct setting settings[] = {
      "open connections; beyond it 503"},
     {"limits", "waiting_claims", "10000", NUMBER(1, 1000000), AT(limits_waiting_claims),
      "claims that wait at once; beyond it 429"},
+    {"workers", "count", "3", NUMBER(0, EXEC_WORKERS_MAX), AT(workers_count),
+     "workers inside the server; 0 runs nothing here"},
+    {"workers", "queues", NULL, TEXT, AT(workers_queues),
+     "queues they take from, comma separated; default all"},
     {"workers", "grace", "10s", DURATION(0, DAY_MS), AT(workers_grace_ms),
      "time between asking work to stop and taking it away"},
     {"tls", "cert", NULL, TEXT, AT(tls_cert), "certificate chain, PEM; needs key"},
@@ -97,6 +103,7 @@ void config_fini(struct config *config)
 struct source {
     struct config *config;
     const char *name;
+    struct str folder; /* where it lies */
     struct str rest;
     int line;
     struct err err; /* the first thing wrong */
@@ -207,6 +214,11 @@ static bool take_pair(struct source *source, const char *section, const char *ke
 {
     char label[CONFIG_NAME_MAX];
     struct err err = ERR_INIT;
+    if (handlers_is_section(str_of(section))) {
+        return handlers_take(&source->config->handlers, &source->config->arena, source->folder,
+                             str_of(section), str_of(key), str_of(value), &err) ||
+               source_fail(source, "[%s] %s: %s", section, key, err.text);
+    }
     if (!is_section(section)) {
         return refuse_section(source, section);
     }
@@ -229,9 +241,24 @@ static int on_pair(void *arg, const char *section, const char *key, const char *
            take_pair(source, section, key, value == NULL ? "" : value);
 }
 
+/* Commands are relative to the file that names them, wherever the server is started. */
+static struct str folder_of(struct config *config, const char *name)
+{
+    char whole[PATH_MAX];
+    const char *slash = strrchr(name, '/');
+    struct str folder = slash == NULL ? STR(".") : (struct str){name, (size_t)(slash - name)};
+    const char *found =
+        realpath(folder.len == 0 ? "/" : arena_c_text(&config->arena, folder), whole);
+    return arena_str(&config->arena, found == NULL ? folder : str_of(found));
+}
+
 bool config_read(struct config *config, const char *name, struct str text, struct err *err)
 {
-    struct source source = {.config = config, .name = name, .rest = text, .err = ERR_INIT};
+    struct source source = {.config = config,
+                            .name = name,
+                            .folder = folder_of(config, name),
+                            .rest = text,
+                            .err = ERR_INIT};
     int bad_line = ini_parse_stream(next_line, &source, on_pair, &source);
     if (source.err.kind != ERR_NONE) {
         return err_set(err, ERR_INVALID, "%s", source.err.text);
@@ -240,7 +267,7 @@ bool config_read(struct config *config, const char *name, struct str text, struc
         return err_set(err, ERR_INVALID, "%s:%d: neither \"key = value\" nor \"[section]\"", name,
                        bad_line);
     }
-    return true;
+    return handlers_check(&config->handlers, err) || err_wrap(err, "%s", name);
 }
 
 static void close_at(int *fd)

@@ -9,6 +9,7 @@
 #define ERRAND_CLI_CONFIG_H
 
 #include "base/arena.h"
+#include "cli/handlers.h"
 #include "cli/value.h"
 
 #define CONFIG_FILE_MAX MIB /* a longer file is not a configuration */
@@ -20,7 +21,9 @@ struct config {
     int64_t retention_finished_ms;      /* 0: for ever */
     int64_t limits_payload, limits_request;
     int64_t limits_connections, limits_waiting_claims;
-    int64_t workers_grace_ms;
+    int64_t workers_grace_ms, workers_count;
+    struct str workers_queues; /* comma list; absent: every queue */
+    struct handlers handlers;
     struct str tls_cert, tls_key; /* absent: plain HTTP */
     struct str http_hosts;        /* comma list of allowed Host names; absent: local ones only */
     int64_t log_level;            /* enum log_level */

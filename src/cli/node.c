@@ -78,14 +78,43 @@ static bool open_stores(struct node *node, struct err *err)
            broker_open(broker_url, engine_ready, &node->engine, &node->broker, err);
 }
 
+/* On the engine's thread, which may still speak while the pool is being ended. */
+static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_why why)
+{
+    struct node *node = arg;
+    pthread_mutex_lock(&node->exec_lock);
+    if (node->exec != NULL) {
+        exec_abort(node->exec, id, attempt, why);
+    }
+    pthread_mutex_unlock(&node->exec_lock);
+}
+
+static void stop_exec(struct node *node)
+{
+    pthread_mutex_lock(&node->exec_lock);
+    struct exec *exec = node->exec;
+    node->exec = NULL;
+    pthread_mutex_unlock(&node->exec_lock);
+    exec_stop(exec); /* gives back what still runs: the engine must be there */
+}
+
+static size_t lost_workers(void *arg)
+{
+    struct node *node = arg;
+    return node->exec == NULL ? 0 : exec_health(node->exec).lost;
+}
+
 static bool start_engine(struct node *node, struct err *err)
 {
+    struct engine_host host = api_engine_host(node->api);
+    host.abort = on_abort;
+    host.abort_arg = node;
     const struct engine_options options = {
         .store = node->store,
         .broker = node->broker,
         .clock = &node->clock,
         .rand = &node->rand,
-        .host = api_engine_host(node->api),
+        .host = host,
         .retention_ms = node->config->retention_finished_ms,
         .waiting_max = (size_t)node->config->limits_waiting_claims,
         .grace_ms = node->config->workers_grace_ms,
@@ -93,6 +122,47 @@ static bool start_engine(struct node *node, struct err *err)
     return engine_new(&options, &node->engine, err) && engine_start(node->engine, err) &&
            queries_start(node->store, NODE_READERS, api_query_answered, node->api, &node->queries,
                          err);
+}
+
+/* ---- Work inside the server ---- */
+
+static void on_rested(void *arg)
+{
+    ((struct node *)arg)->rested = true;
+}
+
+static size_t list_queues(const struct config *config, struct str *out)
+{
+    struct str rest = config->workers_queues;
+    size_t n = 0;
+    while (!str_absent(rest) && n < NODE_QUEUES_MAX) {
+        struct str name = str_trim(str_cut(&rest, ','));
+        if (name.len > 0) {
+            out[n++] = name;
+        }
+    }
+    return n;
+}
+
+static bool start_exec(struct node *node, struct err *err)
+{
+    struct str queues[NODE_QUEUES_MAX];
+    const struct config *config = node->config;
+    const struct exec_options options = {
+        .engine = node->engine,
+        .workers = (size_t)config->workers_count,
+        .queues = queues,
+        .queues_count = list_queues(config, queues),
+        .handlers = node->options.handlers,
+        .handlers_count = node->options.handlers_count,
+        .commands = config->handlers.at,
+        .commands_count = config->handlers.count,
+        .grace_ms = config->workers_grace_ms,
+        .data = config->data,
+        .rested = on_rested,
+        .rested_arg = node,
+    };
+    return exec_start(&options, &node->exec, err);
 }
 
 /* ---- The way down ---- */
@@ -109,7 +179,8 @@ static void on_drain_tick(uv_timer_t *timer)
 {
     struct node *node = timer->data;
     server_hurry(node->server);
-    if (!server_busy(node->server) || uv_now(&node->loop) >= node->drain_until_ms) {
+    bool over = !server_busy(node->server) && node->rested;
+    if (over || uv_now(&node->loop) >= node->drain_until_ms) {
         stop_now(node);
     }
 }
@@ -145,7 +216,8 @@ static void on_signal(uv_signal_t *handle, int number)
     node->drain = (struct command){
         .kind = COMMAND_DRAIN, .arena = &node->drain_arena, .sender = &node->drained};
     api_give(node->api, &node->drain);
-    begin_drain(node, node->config->workers_grace_ms);
+    exec_quiet(node->exec);
+    begin_drain(node, node->config->workers_grace_ms + NODE_GIVE_BACK_MS);
 }
 
 static void on_failed(void *arg)
@@ -182,6 +254,8 @@ static bool start_api(struct node *node, struct err *err)
         .started_ms = clock_now(&node->clock).wall_ms,
         .failed = on_failed,
         .failed_arg = node,
+        .lost = lost_workers,
+        .lost_arg = node,
     };
     return api_start(&options, &node->api, err);
 }
@@ -228,6 +302,7 @@ static void init(struct node *node, struct config *config, const struct node_opt
     gethostname(host, sizeof host - 1);
     snprintf(node->id, sizeof node->id, "%s-%d", host[0] != '\0' ? host : "node", (int)getpid());
     rand_init(&node->rand);
+    pthread_mutex_init(&node->exec_lock, NULL);
     if (options->test_clock) {
         clock_init_by_hand(&node->clock, options->test_clock_ms);
     } else {
@@ -243,7 +318,8 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
     start_handles(node);
     if (!open_stores(node, err) ||
         !events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
-        !start_api(node, err) || !start_engine(node, err) || !start_server(node, err)) {
+        !start_api(node, err) || !start_engine(node, err) || !start_exec(node, err) ||
+        !start_server(node, err)) {
         return false;
     }
     open_api(node);
@@ -258,6 +334,7 @@ bool node_run(struct node *node)
 
 static void end_threads(struct node *node)
 {
+    stop_exec(node);
     if (node->engine != NULL) {
         engine_stop(node->engine);
         engine_free(node->engine); /* what still waits is answered through the api */
@@ -305,4 +382,5 @@ void node_close(struct node *node)
     store_close(node->store);
     token_book_close(node->book);
     arena_fini(&node->drain_arena);
+    pthread_mutex_destroy(&node->exec_lock);
 }

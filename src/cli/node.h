@@ -10,19 +10,24 @@
 
 #include "base/clock.h"
 #include "cli/config.h"
+#include "exec/exec.h"
 #include "net/api.h"
 
-#define NODE_READERS    2
-#define NODE_HOSTS_MAX  64
-#define NODE_DRAIN_TICK 10             /* milliseconds between two looks while draining */
-#define NODE_FAILED_MS  ((int64_t)500) /* for 503s to go out when the store has failed */
-#define NODE_ID_MAX     96
+#define NODE_READERS      2
+#define NODE_HOSTS_MAX    64
+#define NODE_QUEUES_MAX   64
+#define NODE_GIVE_BACK_MS ((int64_t)1000) /* beyond the grace: to give back what did not finish */
+#define NODE_DRAIN_TICK   10              /* milliseconds between two looks while draining */
+#define NODE_FAILED_MS    ((int64_t)500)  /* for 503s to go out when the store has failed */
+#define NODE_ID_MAX       96
 
 struct node_options {
     bool insecure;   /* a public address without tokens is wanted */
     bool no_migrate; /* refuse an old schema */
     bool test_clock;
-    int64_t test_clock_ms; /* where it starts */
+    int64_t test_clock_ms;       /* where it starts */
+    const char *const *handlers; /* shared objects with run functions */
+    size_t handlers_count;
 };
 
 /* Running until a signal; draining until open requests are answered or the grace has passed; then
@@ -49,6 +54,10 @@ struct node {
     struct api *api;
     struct engine *engine;
     struct queries *queries;
+    struct exec *exec;
+    pthread_mutex_t
+        exec_lock;       /* held to speak to `exec` from the engine's thread, and to take it away */
+    _Atomic bool rested; /* nothing runs inside the server any more */
     struct server *server;
 
     enum node_phase phase;

@@ -13,14 +13,14 @@
 #include "cli/verb.h"
 #include "wire/time.h"
 
-#define ARENAS_MAX   2   /* of malloc: a queue of its own for each thread costs megabytes */
-#define STACK_BYTES  MIB /* of a thread; the default of 8 MiB frightens container limits */
-#define WORKERS_MOST 10000
+#define ARENAS_MAX  2   /* of malloc: a queue of its own for each thread costs megabytes */
+#define STACK_BYTES MIB /* of a thread; the default of 8 MiB frightens container limits */
 
 struct serve {
     struct setup_options setup;
     struct str listen, broker, tls_cert, tls_key;
-    int64_t workers;
+    struct str workers;
+    struct option_many handlers;
     bool insecure, no_migrate;
     struct option_maybe test_clock;
 };
@@ -30,6 +30,7 @@ static bool read_settings(const struct serve *serve, struct config *config, stru
     return setup_config(&serve->setup, config, err) &&
            config_flag(config, "", "listen", serve->listen, err) &&
            config_flag(config, "", "broker", serve->broker, err) &&
+           config_flag(config, "workers", "count", serve->workers, err) &&
            config_flag(config, "tls", "cert", serve->tls_cert, err) &&
            config_flag(config, "tls", "key", serve->tls_key, err);
 }
@@ -91,6 +92,12 @@ static enum exit_status run_serve(const void *options, const struct words *words
     signal(SIGPIPE, SIG_IGN);
     log_set_level((enum log_level)config.log_level);
     stay_small();
+    const char *files[OPTION_MANY_MAX];
+    for (size_t i = 0; i < serve->handlers.count; i++) {
+        files[i] = serve->handlers.at[i].ptr;
+    }
+    node.handlers = files;
+    node.handlers_count = serve->handlers.count;
     return run_node(&config, &node);
 }
 
@@ -99,8 +106,10 @@ static const struct option serve_options[] = {
      OPTION_TEXT(struct serve, listen)},
     SETUP_OPTIONS(struct serve),
     {"broker", "URL", "the broker (default memory)", OPTION_TEXT(struct serve, broker)},
-    {"workers", "N", "workers inside the server; this build has no work for them yet",
-     OPTION_NUMBER(struct serve, workers, 0, WORKERS_MOST)},
+    {"workers", "N", "workers inside the server (default 3); 0 runs nothing here",
+     OPTION_TEXT(struct serve, workers)},
+    {"handlers", "FILE.so", "run functions; may be given again",
+     OPTION_LIST(struct serve, handlers)},
     {"tls-cert", "FILE", "certificate chain, PEM: serves https",
      OPTION_TEXT(struct serve, tls_cert)},
     {"tls-key", "FILE", "its private key, PEM", OPTION_TEXT(struct serve, tls_key)},

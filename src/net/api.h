@@ -34,6 +34,8 @@ struct api_options {
     int64_t started_ms;        /* UTC */
     void (*failed)(void *arg); /* on the loop: the store cannot be trusted, end soon; or NULL */
     void *failed_arg;
+    size_t (*lost)(void *arg); /* workers whose run function does not return; NULL: none can be */
+    void *lost_arg;
 };
 
 MUST_CHECK bool api_start(const struct api_options *options, struct api **out, struct err *err);

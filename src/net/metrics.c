@@ -227,6 +227,9 @@ static void workers(struct out *out)
     labelled(out, "errand_workers", "state", STR("idle"), (double)(all - busy));
     family(out, "errand_waiting_claims", "gauge", "Claims that wait for a task.");
     sample(out, "errand_waiting_claims", (double)out->metrics->stats->waiting_claims);
+    family(out, "errand_workers_lost", "gauge",
+           "Run functions that ignored their abort and have not returned.");
+    sample(out, "errand_workers_lost", (double)out->metrics->stats->strays);
     family(out, "errand_connections", "gauge", "Open connections.");
     labelled(out, "errand_connections", "protocol", STR("http"), (double)out->metrics->connections);
 }

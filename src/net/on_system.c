@@ -215,14 +215,26 @@ bool on_stats_show(struct call *call, struct err *err)
 
 /* ---- Health ---- */
 
+/* Run functions that ignored their abort hold a worker each until they return. */
+static bool workers_lost(const struct api *api)
+{
+    return api->options.lost != NULL && api->options.lost(api->options.lost_arg) > 0;
+}
+
 static void write_health(struct call *call, bool down)
 {
     struct json_writer w = call_writer(call);
+    bool lost = workers_lost(call->api);
     json_open_object(&w);
-    json_put_c(&w, "status", down ? "degraded" : "ok");
-    if (down) {
+    json_put_c(&w, "status", down || lost ? "degraded" : "ok");
+    if (down || lost) {
         json_put_array(&w, "degraded");
-        json_add_str(&w, STR("store"));
+        if (down) {
+            json_add_str(&w, STR("store"));
+        }
+        if (lost) {
+            json_add_str(&w, STR("workers"));
+        }
         json_close_array(&w);
     }
     json_put_str(&w, "version", call->api->options.version);

@@ -332,7 +332,8 @@ static void publish_aborts(struct batch *batch)
 {
     struct engine_host *host = &batch->engine->with.host;
     for (size_t i = 0; host->abort != NULL && i < batch->aborts_count; i++) {
-        host->abort(host->arg, batch->aborts[i].id, batch->aborts[i].attempt, batch->aborts[i].why);
+        host->abort(host->abort_arg, batch->aborts[i].id, batch->aborts[i].attempt,
+                    batch->aborts[i].why);
     }
 }
 

@@ -305,6 +305,7 @@ struct engine_host {
     void (*answered)(void *arg, struct list *commands);      /* takes the commands back */
     void (*happened)(void *arg, struct event_batch *events); /* takes the batch; may be NULL */
     /* An attempt of a worker inside the server should stop. NULL: there are none. */
+    void *abort_arg;
     void (*abort)(void *arg, struct task_id id, int32_t attempt, enum abort_why why);
     void (*failed)(void *arg, const struct err *err); /* the store cannot be trusted: end soon */
 };

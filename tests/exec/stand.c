@@ -62,16 +62,21 @@ static void open_engine(struct stand *s, const struct stand_options *options)
     struct store_options store = {.url = STR("memory:")};
     CHECK_OK(store_open(&store, &s->store, &err));
     CHECK_OK(broker_open(STR("memory:"), engine_ready, &s->engine, &s->broker, &err));
-    CHECK_OK(engine_new(
-        &(struct engine_options){.store = s->store,
-                                 .broker = s->broker,
-                                 .clock = &s->clock,
-                                 .rand = &s->rand,
-                                 .host = {s, on_answered, on_happened, on_abort, on_failed},
-                                 .waiting_max = 100,
-                                 .grace_ms = options->grace_ms == 0 ? EXEC_GRACE_DEFAULT
-                                                                    : options->grace_ms},
-        &s->engine, &err));
+    CHECK_OK(
+        engine_new(&(struct engine_options){.store = s->store,
+                                            .broker = s->broker,
+                                            .clock = &s->clock,
+                                            .rand = &s->rand,
+                                            .host = {.arg = s,
+                                                     .answered = on_answered,
+                                                     .happened = on_happened,
+                                                     .abort = on_abort,
+                                                     .abort_arg = s,
+                                                     .failed = on_failed},
+                                            .waiting_max = 100,
+                                            .grace_ms = options->grace_ms == 0 ? EXEC_GRACE_DEFAULT
+                                                                               : options->grace_ms},
+                   &s->engine, &err));
     CHECK_OK(engine_start(s->engine, &err));
 }
 

@@ -1,0 +1,28 @@
+/* cli/handlers.h: the sections [handler.TYPE] of errand.conf: which command runs a task type.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_CLI_HANDLERS_H
+#define ERRAND_CLI_HANDLERS_H
+
+#include "base/arena.h"
+#include "exec/exec.h"
+
+#define HANDLERS_MAX    256 /* sections */
+#define HANDLER_ENV_MAX 64  /* env.NAME lines in one of them */
+
+struct handlers {
+    struct exec_command at[HANDLERS_MAX];
+    size_t count;
+};
+
+bool handlers_is_section(struct str section);
+
+/* One `key = value` below [handler.TYPE]. `folder` is where the file lies. Texts go to `arena`. */
+MUST_CHECK bool handlers_take(struct handlers *handlers, struct arena *arena, struct str folder,
+                              struct str section, struct str key, struct str value,
+                              struct err *err);
+
+/* Every section must say what to run. */
+MUST_CHECK bool handlers_check(const struct handlers *handlers, struct err *err);
+
+#endif
