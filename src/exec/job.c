@@ -225,6 +225,7 @@ static void fill_finish(struct job *job, const struct job_end *end)
         finish->result = arena_str(&job->arena, end->result);
     } else if (finish->outcome == OUTCOME_FAILED) {
         finish->error = clean_error(job, &end->error);
+        finish->retry_after_ms = end->retry_after_ms;
     } else if (finish->outcome == OUTCOME_RELEASED && end->released) {
         finish->delay_ms = end->delay_ms;
     }

@@ -93,6 +93,7 @@ struct job_end {
     struct str result;       /* JSON; or absent */
     struct task_error error; /* when not completed; its detail is JSON */
     bool retry;
+    int64_t retry_after_ms; /* the retry waits at least this long */
     bool released;    /* not completed, not failed either: given back without using a retry … */
     int64_t delay_ms; /* … for as long as this */
 };

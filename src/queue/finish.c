@@ -84,6 +84,18 @@ static void add_cost(struct task *task, const struct task_cost *cost)
     task->cost.tokens = cost->tokens >= 0 ? cost->tokens : task->cost.tokens;
 }
 
+static bool fail(struct batch *batch, struct task *task, const struct finish *finish,
+                 struct err *err)
+{
+    int64_t now_ms = batch->now.wall_ms;
+    if (!task_fail(task, &finish->error, finish->retry, rand_unit(batch->engine->with.rand), now_ms,
+                   err)) {
+        return false;
+    }
+    task_retry_not_before(task, now_ms + finish->retry_after_ms);
+    return true;
+}
+
 static bool end_attempt(struct batch *batch, struct task *task, const struct finish *finish,
                         struct err *err)
 {
@@ -98,8 +110,7 @@ static bool end_attempt(struct batch *batch, struct task *task, const struct fin
     case OUTCOME_CANCELLED:
         return task_cancel_now(task, now_ms, err);
     default:
-        return task_fail(task, &finish->error, finish->retry, rand_unit(batch->engine->with.rand),
-                         now_ms, err);
+        return fail(batch, task, finish, err);
     }
 }
 

@@ -126,8 +126,9 @@ struct finish {
         outcome; /* COMPLETED, FAILED, RELEASED; in the server TIMEOUT, CANCELLED too */
     struct str result;
     struct task_error error;
-    bool retry;       /* of FAILED */
-    int64_t delay_ms; /* of RELEASED */
+    bool retry;             /* of FAILED */
+    int64_t retry_after_ms; /* of FAILED: its retry waits at least this long */
+    int64_t delay_ms;       /* of RELEASED */
     struct task_cost cost;
     struct err err;   /* out: each item has its own */
     struct task task; /* out: whole */

@@ -237,6 +237,13 @@ bool task_fail(struct task *task, const struct task_error *error, bool retry, do
     return after_failure(task, retry, EV_GIVE_UP, chance, now_ms, err);
 }
 
+void task_retry_not_before(struct task *task, int64_t at_ms)
+{
+    if (task->state == TASK_RETRYING) {
+        task->scheduled_ms = MAX(task->scheduled_ms, at_ms);
+    }
+}
+
 bool task_release(struct task *task, int64_t delay_ms, int64_t now_ms, struct err *err)
 {
     if (!task_life_allows(task->state, EV_RELEASE, NULL)) {

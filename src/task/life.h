@@ -68,6 +68,8 @@ MUST_CHECK bool task_complete(struct task *task, struct str result, int64_t now_
 MUST_CHECK bool task_fail(struct task *task, const struct task_error *error, bool retry,
                           double chance, int64_t now_ms,
                           struct err *err); /* chance: 0 ≤ x < 1, for the jitter */
+/* After a task_fail() that is followed by a retry: it waits at least until then. */
+void task_retry_not_before(struct task *task, int64_t at_ms);
 MUST_CHECK bool task_release(struct task *task, int64_t delay_ms, int64_t now_ms, struct err *err);
 
 /* A worker that repeats itself: true when the attempt `lease` names already ended with `outcome`

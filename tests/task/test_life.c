@@ -68,6 +68,21 @@ TEST(a_failed_attempt_is_retried_on_the_curve_until_the_budget_is_used)
     CHECK_EQ(task.attempt, 2);
 }
 
+TEST(a_retry_waits_longer_when_it_was_asked_to_but_never_shorter)
+{
+    struct err err;
+    struct task task = running(), last = running();
+    CHECK_OK(task_fail(&task, &(struct task_error){0}, true, 0, 3000, &err));
+    task_retry_not_before(&task, 4000);
+    CHECK_EQ(task.scheduled_ms, 3000 + 5000);
+    task_retry_not_before(&task, 60000);
+    CHECK_EQ(task.scheduled_ms, 60000);
+    CHECK_OK(task_fail(&last, &(struct task_error){0}, false, 0, 3000, &err));
+    task_retry_not_before(&last, 60000);
+    CHECK_EQ(last.state, TASK_FAILED);
+    CHECK_EQ(last.scheduled_ms, 0);
+}
+
 TEST(the_backoff_is_5_25_125_seconds_and_never_past_its_limit)
 {
     struct task_backoff backoff = TASK_BACKOFF_DEFAULT;
