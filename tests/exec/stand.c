@@ -40,7 +40,11 @@ static void on_happened(void *arg, struct event_batch *events)
 
 static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_why why)
 {
-    exec_abort(((struct stand *)arg)->exec, id, attempt, why);
+    struct stand *s = arg;
+    exec_abort(s->exec, id, attempt, why);
+    if (s->with.also_abort != NULL) {
+        s->with.also_abort(s->with.also_arg, id, attempt, why);
+    }
 }
 
 static void on_failed(void *arg, const struct err *err)
@@ -101,7 +105,7 @@ static void open_exec(struct stand *s, const struct stand_options *options)
 
 void stand_open(struct stand *s, const struct stand_options *options)
 {
-    *s = (struct stand){0};
+    *s = (struct stand){.with = *options};
     snprintf(s->folder, sizeof s->folder, "/tmp/errand-exec-XXXXXX");
     CHECK(mkdtemp(s->folder) != NULL);
     if (options->by_hand) {
@@ -192,6 +196,7 @@ struct task_id stand_create_one(struct stand *s, struct stand_order order)
         .queue = str_of(order.queue == NULL ? "default" : order.queue),
         .document = str_of(order.document),
         .payload = str_of(order.payload),
+        .metadata = str_of(order.metadata),
         .payload_raw = order.raw,
         .priority = TASK_NORMAL,
         .max_retries = order.max_retries,

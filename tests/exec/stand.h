@@ -30,6 +30,9 @@ struct stand_options {
     size_t handlers_count;
     const struct str *queues;
     size_t queues_count;
+    /* Told of every attempt that should stop, beside the pool. May be NULL. */
+    void (*also_abort)(void *arg, struct task_id id, int32_t attempt, enum abort_why why);
+    void *also_arg;
 };
 
 struct stand {
@@ -39,6 +42,7 @@ struct stand {
     struct clock clock;
     struct rand rand;
     struct exec *exec;
+    struct stand_options with;
     struct arena arena;
     char folder[64]; /* the data folder, removed at the end */
     struct channel answers, events;
@@ -50,7 +54,7 @@ void stand_open(struct stand *s, const struct stand_options *options);
 void stand_close(struct stand *s); /* for SCOPED */
 
 struct stand_order {
-    const char *type, *payload, *document, *queue;
+    const char *type, *payload, *document, *queue, *metadata;
     int64_t timeout_ms;  /* 0: the default */
     int32_t max_retries; /* 0: none */
     int64_t backoff_ms;  /* of the first retry; 0: 1 ms */
