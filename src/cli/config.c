@@ -25,6 +25,7 @@
     .rule = {.kind = VALUE_SIZE, .least = (int64_t)(low), .most = (int64_t)(high)}
 #define NUMBER(low, high)   .rule = {.kind = VALUE_NUMBER, .least = (low), .most = (high)}
 #define DURATION(low, high) .rule = {.kind = VALUE_DURATION, .least = (low), .most = (high)}
+#define TRUTH               .rule = {.kind = VALUE_BOOL}
 #define CHOICE(words)       .rule = {.kind = VALUE_CHOICE, .choices = (words)}
 
 const struct setting settings[] = {
@@ -49,6 +50,12 @@ const struct setting settings[] = {
      "queues they take from, comma separated; default all"},
     {"workers", "grace", "10s", DURATION(0, DAY_MS), AT(workers_grace_ms),
      "time between asking work to stop and taking it away"},
+    {"push", "concurrency", "500", NUMBER(1, PUSH_CONCURRENCY_MAX), AT(push_concurrency),
+     "requests to handlers' addresses under way at once"},
+    {"push", "per_host", "50", NUMBER(1, PUSH_CONCURRENCY_MAX), AT(push_per_host),
+     "of them to one host and port"},
+    {"push", "allow_private", "no", TRUTH, AT(push_allow_private),
+     "push to loopback and private networks too; never link-local"},
     {"tls", "cert", NULL, TEXT, AT(tls_cert), "certificate chain, PEM; needs key"},
     {"tls", "key", NULL, TEXT, AT(tls_key), "private key, PEM; needs cert"},
     {"http", "hosts", NULL, TEXT, AT(http_hosts),

@@ -24,6 +24,8 @@ struct config {
     int64_t workers_grace_ms, workers_count;
     struct str workers_queues; /* comma list; absent: every queue */
     struct handlers handlers;
+    int64_t push_concurrency, push_per_host;
+    bool push_allow_private;
     struct str tls_cert, tls_key; /* absent: plain HTTP */
     struct str http_hosts;        /* comma list of allowed Host names; absent: local ones only */
     int64_t log_level;            /* enum log_level */

@@ -12,11 +12,11 @@ bool handlers_is_section(struct str section)
     return str_starts(section, prefix) && section.len > prefix.len;
 }
 
-static struct exec_command *find_or_add(struct handlers *handlers, struct arena *arena,
-                                        struct str type, struct err *err)
+static struct handler *find_or_add(struct handlers *handlers, struct arena *arena, struct str type,
+                                   struct err *err)
 {
     for (size_t i = 0; i < handlers->count; i++) {
-        if (str_eq(handlers->at[i].type, type)) {
+        if (str_eq(handlers->at[i].command.type, type)) {
             return &handlers->at[i];
         }
     }
@@ -24,8 +24,10 @@ static struct exec_command *find_or_add(struct handlers *handlers, struct arena 
         err_set(err, ERR_INVALID, "more than %d handlers", HANDLERS_MAX);
         return NULL;
     }
-    handlers->at[handlers->count] = (struct exec_command){.type = arena_str(arena, type)};
-    return &handlers->at[handlers->count++];
+    struct handler *handler = &handlers->at[handlers->count++];
+    *handler = (struct handler){.command.type = arena_str(arena, type)};
+    handler->push.type = handler->command.type;
+    return handler;
 }
 
 static bool add_env(struct exec_command *command, struct arena *arena, struct str name,
@@ -70,33 +72,48 @@ static bool take_limit(struct exec_command *command, struct str name, struct str
     return err_set(err, ERR_INVALID, "limits are limits.memory, limits.cpu and limits.files");
 }
 
+/* The keys that hold one text each. NULL: not one of them. */
+static struct str *text_of(struct handler *handler, struct str key)
+{
+    return str_is(key, "exec")            ? &handler->command.line
+           : str_is(key, "url")           ? &handler->push.url
+           : str_is(key, "secret")        ? &handler->push.secrets
+           : str_is(key, "authorization") ? &handler->push.authorization
+                                          : NULL;
+}
+
 bool handlers_take(struct handlers *handlers, struct arena *arena, struct str folder,
                    struct str section, struct str key, struct str value, struct err *err)
 {
-    struct exec_command *command = find_or_add(handlers, arena, str_from(section, prefix.len), err);
-    if (command == NULL) {
+    struct handler *handler = find_or_add(handlers, arena, str_from(section, prefix.len), err);
+    struct str *text = handler == NULL ? NULL : text_of(handler, key);
+    if (handler == NULL) {
         return false;
     }
-    command->folder = folder;
-    if (str_is(key, "exec")) {
-        command->line = arena_str(arena, value);
-        return value.len > 0 || err_set(err, ERR_INVALID, "exec must name a command");
+    handler->command.folder = folder;
+    if (text != NULL) {
+        *text = arena_str(arena, value);
+        return value.len > 0 || err_set(err, ERR_INVALID, "it must not be empty");
     }
     if (str_starts(key, STR("env."))) {
-        return add_env(command, arena, str_from(key, 4), value, err);
+        return add_env(&handler->command, arena, str_from(key, 4), value, err);
     }
     if (str_starts(key, STR("limits."))) {
-        return take_limit(command, str_from(key, 7), value, err);
+        return take_limit(&handler->command, str_from(key, 7), value, err);
     }
-    return err_set(err, ERR_INVALID, "a handler has exec, env.NAME and limits.*");
+    return err_set(err, ERR_INVALID,
+                   "a handler has exec, env.NAME and limits.*, or url, secret and authorization");
 }
 
 bool handlers_check(const struct handlers *handlers, struct err *err)
 {
     for (size_t i = 0; i < handlers->count; i++) {
-        if (str_absent(handlers->at[i].line)) {
-            return err_set(err, ERR_INVALID, "[handler." STR_FMT "] needs exec = COMMAND",
-                           STR_ARG(handlers->at[i].type));
+        const struct handler *handler = &handlers->at[i];
+        bool runs = !str_absent(handler->command.line), pushes = !str_absent(handler->push.url);
+        if (runs == pushes) {
+            return err_set(err, ERR_INVALID,
+                           "[handler." STR_FMT "] needs exec = COMMAND or url = ADDRESS%s",
+                           STR_ARG(handler->command.type), runs ? ", not both" : "");
         }
     }
     return true;

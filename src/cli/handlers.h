@@ -1,4 +1,5 @@
-/* cli/handlers.h: the sections [handler.TYPE] of errand.conf: which command runs a task type.
+/* cli/handlers.h: the sections [handler.TYPE] of errand.conf: which command runs a task type, or
+ * which address it is pushed to.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_CLI_HANDLERS_H
@@ -6,12 +7,16 @@
 
 #include "base/arena.h"
 #include "exec/exec.h"
+#include "exec/push.h"
 
 #define HANDLERS_MAX    256 /* sections */
 #define HANDLER_ENV_MAX 64  /* env.NAME lines in one of them */
 
 struct handlers {
-    struct exec_command at[HANDLERS_MAX];
+    struct handler {
+        struct exec_command command; /* of `exec`; its type is the handler's */
+        struct push_handler push;    /* of `url` */
+    } at[HANDLERS_MAX];
     size_t count;
 };
 
@@ -22,7 +27,7 @@ MUST_CHECK bool handlers_take(struct handlers *handlers, struct arena *arena, st
                               struct str section, struct str key, struct str value,
                               struct err *err);
 
-/* Every section must say what to run. */
+/* Every section must say what to run, or where to push, and not both. */
 MUST_CHECK bool handlers_check(const struct handlers *handlers, struct err *err);
 
 #endif

@@ -87,6 +87,9 @@ static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_w
         exec_abort(node->exec, id, attempt, why);
     }
     pthread_mutex_unlock(&node->exec_lock);
+    if (node->push != NULL) {
+        push_abort(node->push, id, attempt, why);
+    }
 }
 
 static void stop_exec(struct node *node)
@@ -144,10 +147,69 @@ static size_t list_queues(const struct config *config, struct str *out)
     return n;
 }
 
+static void on_push_rested(void *arg)
+{
+    ((struct node *)arg)->push_rested = true;
+}
+
+/* A type has one worker: two that claim it would take turns by chance. */
+static bool check_types(const struct node *node, const struct push_handler *pushes, size_t count,
+                        struct err *err)
+{
+    size_t types_count;
+    const struct str *types = exec_types(node->exec, &types_count);
+    for (size_t i = 0; i < count * types_count; i++) {
+        if (str_eq(types[i % types_count], pushes[i / types_count].type)) {
+            return err_set(err, ERR_INVALID,
+                           "[handler." STR_FMT "] url: this type already runs inside the server",
+                           STR_ARG(types[i % types_count]));
+        }
+    }
+    return true;
+}
+
+static bool start_push(struct node *node, struct err *err)
+{
+    struct str queues[NODE_QUEUES_MAX];
+    struct push_handler pushes[HANDLERS_MAX];
+    const struct config *config = node->config;
+    size_t count = 0;
+    for (size_t i = 0; i < config->handlers.count; i++) {
+        if (!str_absent(config->handlers.at[i].push.url)) {
+            pushes[count++] = config->handlers.at[i].push;
+        }
+    }
+    if (count == 0 || config->workers_count == 0) {
+        node->push_rested = true;
+        return true;
+    }
+    const struct push_options options = {
+        .engine = node->engine,
+        .handlers = pushes,
+        .handlers_count = count,
+        .queues = queues,
+        .queues_count = list_queues(config, queues),
+        .concurrency = (size_t)config->push_concurrency,
+        .per_host = (size_t)config->push_per_host,
+        .allow_private = config->push_allow_private,
+        .grace_ms = config->workers_grace_ms,
+        .rested = on_push_rested,
+        .rested_arg = node,
+    };
+    return check_types(node, pushes, count, err) && push_start(&options, &node->push, err);
+}
+
 static bool start_exec(struct node *node, struct err *err)
 {
     struct str queues[NODE_QUEUES_MAX];
+    struct exec_command commands[HANDLERS_MAX];
     const struct config *config = node->config;
+    size_t count = 0;
+    for (size_t i = 0; i < config->handlers.count; i++) {
+        if (!str_absent(config->handlers.at[i].command.line)) {
+            commands[count++] = config->handlers.at[i].command;
+        }
+    }
     const struct exec_options options = {
         .engine = node->engine,
         .workers = (size_t)config->workers_count,
@@ -155,8 +217,8 @@ static bool start_exec(struct node *node, struct err *err)
         .queues_count = list_queues(config, queues),
         .handlers = node->options.handlers,
         .handlers_count = node->options.handlers_count,
-        .commands = config->handlers.at,
-        .commands_count = config->handlers.count,
+        .commands = commands,
+        .commands_count = count,
         .grace_ms = config->workers_grace_ms,
         .data = config->data,
         .rested = on_rested,
@@ -179,7 +241,7 @@ static void on_drain_tick(uv_timer_t *timer)
 {
     struct node *node = timer->data;
     server_hurry(node->server);
-    bool over = !server_busy(node->server) && node->rested;
+    bool over = !server_busy(node->server) && node->rested && node->push_rested;
     if (over || uv_now(&node->loop) >= node->drain_until_ms) {
         stop_now(node);
     }
@@ -217,6 +279,9 @@ static void on_signal(uv_signal_t *handle, int number)
         .kind = COMMAND_DRAIN, .arena = &node->drain_arena, .sender = &node->drained};
     api_give(node->api, &node->drain);
     exec_quiet(node->exec);
+    if (node->push != NULL) {
+        push_quiet(node->push);
+    }
     begin_drain(node, node->config->workers_grace_ms + NODE_GIVE_BACK_MS);
 }
 
@@ -319,7 +384,7 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
     if (!open_stores(node, err) ||
         !events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
         !start_api(node, err) || !start_engine(node, err) || !start_exec(node, err) ||
-        !start_server(node, err)) {
+        !start_push(node, err) || !start_server(node, err)) {
         return false;
     }
     open_api(node);
@@ -335,8 +400,10 @@ bool node_run(struct node *node)
 static void end_threads(struct node *node)
 {
     stop_exec(node);
+    push_stop(node->push);
     if (node->engine != NULL) {
         engine_stop(node->engine);
+        push_free(node->push);
         engine_free(node->engine); /* what still waits is answered through the api */
     }
     queries_stop(node->queries);

@@ -56,8 +56,9 @@ struct node {
     struct queries *queries;
     struct exec *exec;
     pthread_mutex_t
-        exec_lock;       /* held to speak to `exec` from the engine's thread, and to take it away */
-    _Atomic bool rested; /* nothing runs inside the server any more */
+        exec_lock;     /* held to speak to `exec` from the engine's thread, and to take it away */
+    struct push *push; /* NULL: no handler has an address */
+    _Atomic bool rested, push_rested; /* nothing runs inside the server any more */
     struct server *server;
 
     enum node_phase phase;
