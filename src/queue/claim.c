@@ -14,6 +14,12 @@
 
 static const struct str default_queue = {"default", 7};
 
+/* A worker inside the server: it waits by right, and is not counted among the claims that do. */
+static bool is_ours(const struct command_claim *claim)
+{
+    return task_worker_reserved(claim->worker);
+}
+
 static const struct str *queues_of(const struct command_claim *claim, size_t *count)
 {
     *count = claim->queues_count == 0 ? 1 : claim->queues_count;
@@ -196,7 +202,7 @@ static bool may_wait(struct batch *batch, struct command *command)
     struct engine *engine = batch->engine;
     size_t count;
     const struct str *names = queues_of(&command->claim, &count);
-    if (engine->waiting_count >= engine->with.waiting_max) {
+    if (!is_ours(&command->claim) && engine->waiting_count >= engine->with.waiting_max) {
         return err_set(&command->err, ERR_BUSY, "%zu claims wait already: ask again later",
                        engine->waiting_count);
     }
@@ -266,7 +272,7 @@ void claim_park(struct engine *engine, struct command *command)
         list_append(line, &claim->places[i].link);
     }
     list_append(&engine->waiting, &claim->waiting);
-    engine->waiting_count++;
+    engine->waiting_count += !is_ours(claim);
     worker_get(&engine->workers, claim->worker)->waiting++;
 }
 
@@ -277,7 +283,7 @@ void claim_unpark(struct engine *engine, struct command *command)
         list_remove(&claim->places[i].link);
     }
     list_remove(&claim->waiting);
-    engine->waiting_count--;
+    engine->waiting_count -= !is_ours(claim);
     worker_get(&engine->workers, claim->worker)->waiting--;
 }
 
