@@ -86,6 +86,26 @@ TEST(the_later_layer_wins)
     CHECK_STR(config.data, "a");
 }
 
+TEST(handlers_say_what_runs_or_where_it_goes)
+{
+    SCOPED(config_fini) struct config config;
+    struct err err = ERR_INIT;
+    config_init(&config);
+    CHECK_OK(
+        config_read(&config, "errand.conf",
+                    STR("[handler.resize]\nexec = ./resize.sh -q\nenv.MODE = fast\n"
+                        "limits.memory = 1MiB\n[handler.report]\nurl = https://example.org/r\n"),
+                    &err));
+    CHECK_EQ(config.handlers.count, 2);
+    CHECK_STR(config.handlers.at[0].command.type, "resize");
+    CHECK_STR(config.handlers.at[0].command.line, "./resize.sh -q");
+    CHECK_STR(config.handlers.at[0].command.env[0].name, "MODE");
+    CHECK_EQ(config.handlers.at[0].command.memory_max, MIB);
+    CHECK_STR(config.handlers.at[1].push.url, "https://example.org/r");
+    CHECK(!config_read(&config, "errand.conf", STR("[handler.x]\nsecret = s\n"), &err));
+    CHECK(!config_read(&config, "errand.conf", STR("[handler.y]\ncolour = red\n"), &err));
+}
+
 TEST(an_unknown_section_or_key_is_named_with_its_line)
 {
     check_refused("\nlisten = x\nlissten = y\n",
