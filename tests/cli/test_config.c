@@ -114,7 +114,7 @@ TEST(an_unknown_section_or_key_is_named_with_its_line)
     check_refused("[limit]\npayload = 1\n",
                   "errand.conf:2: [limit] is not a section; did you mean [limits]?");
     check_refused("[llm]\nmodel = x\n", "errand.conf:2: [llm] is not a section; there are "
-                                        "retention, limits, workers, tls, http, log");
+                                        "retention, limits, workers, push, tls, http, log");
     check_refused("[log]\nlevle = info\n",
                   "errand.conf:2: [log] levle is not a setting; there are level");
 }
