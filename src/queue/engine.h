@@ -122,6 +122,7 @@ struct batch {
     struct map items;
     struct item **all;
     size_t all_count, all_room;
+    size_t missing; /* of them: needed and not loaded yet */
 
     struct order **orders; /* to insert */
     size_t orders_count, orders_room;

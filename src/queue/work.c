@@ -85,18 +85,20 @@ static struct item *add(struct batch *batch, struct task_id id)
     return item;
 }
 
+static bool is_missing(const struct item *item)
+{
+    return !item->loaded || (item->whole && !item->has_whole);
+}
+
 void batch_need(struct batch *batch, struct task_id id, bool whole)
 {
     struct item *item = find(batch, id);
+    bool counted = item != NULL && is_missing(item);
     if (item == NULL) {
         item = add(batch, id);
     }
     item->whole = item->whole || whole;
-}
-
-static bool is_missing(const struct item *item)
-{
-    return !item->loaded || (item->whole && !item->has_whole);
+    batch->missing += !counted && is_missing(item);
 }
 
 static size_t list_missing(struct batch *batch, struct task_load *loads, struct item **items)
@@ -109,15 +111,6 @@ static size_t list_missing(struct batch *batch, struct task_load *loads, struct 
                 (struct task_load){.id = item->id, .arena = &batch->arena, .whole = item->whole};
             items[n++] = item;
         }
-    }
-    return n;
-}
-
-static size_t count_missing(const struct batch *batch)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < batch->all_count; i++) {
-        n += is_missing(batch->all[i]);
     }
     return n;
 }
@@ -147,11 +140,11 @@ static void take_load(struct item *item, const struct task_load *load)
 
 bool batch_load(struct batch *batch)
 {
-    size_t n = count_missing(batch);
     struct err err = ERR_INIT;
-    if (n == 0 || !batch_begin(batch)) {
+    if (batch->missing == 0 || !batch_begin(batch)) {
         return batch_ok(batch);
     }
+    size_t n = batch->missing;
     SCOPED(mem_free_at) struct task_load *loads = mem_array(NULL, n, sizeof *loads);
     SCOPED(mem_free_at) struct item **items = mem_array(NULL, n, sizeof *items);
     list_missing(batch, loads, items);
@@ -162,6 +155,7 @@ bool batch_load(struct batch *batch)
     for (size_t i = 0; i < n; i++) {
         take_load(items[i], &loads[i]);
     }
+    batch->missing = 0;
     return true;
 }
 
