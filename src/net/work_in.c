@@ -96,7 +96,14 @@ bool claim_read(struct json *json, struct claim_in *in, struct err *err)
         return false;
     }
     in->claim->wait = in->wait_ms > 0;
-    return !str_absent(in->claim->worker) || err_field(err, "workerId", "workerId is required");
+    if (str_absent(in->claim->worker)) {
+        return err_field(err, "workerId", "workerId is required");
+    }
+    /* The engine trusts workers inside the server to live as long as it does: their leases do not
+     * end. */
+    return !task_worker_reserved(in->claim->worker) ||
+           err_field(err, "workerId",
+                     "workerId must not begin with errand: (the server's own workers)");
 }
 
 /* ---- Heartbeats ---- */

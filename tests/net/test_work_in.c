@@ -95,6 +95,7 @@ TEST(every_bad_claim_is_refused_with_its_field)
         {"{}", "workerId"},
         {"{\"workerId\":\"\"}", "workerId"},
         {"{\"workerId\":7}", "workerId"},
+        {"{\"workerId\":\"errand:run:1\"}", "workerId"},
         {"{\"workerId\":\"a\\nb\"}", "workerId"},
         {"{\"workerId\":\"w\",\"max\":0}", "max"},
         {"{\"workerId\":\"w\",\"max\":1001}", "max"},
