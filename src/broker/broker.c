@@ -7,20 +7,30 @@
 
 #include "broker/ops.h"
 
-bool broker_open(struct str url, broker_ready_fn *ready, void *arg, struct broker **out,
-                 struct err *err)
+struct broker_scheme {
+    struct str name;
+    bool (*open)(const struct broker_options *options, struct broker **out, struct err *err);
+};
+
+bool broker_open(const struct broker_options *options, struct broker **out, struct err *err)
 {
-    struct broker *broker = NULL;
-    if (!str_is(url, "memory:")) {
-        return err_field(err, "broker", "no broker answers to '" STR_FMT "'", STR_ARG(url));
+    static const struct broker_scheme schemes[] = {
+        {{"memory:", 7}, memory_open},
+        {{"poll:", 5}, poll_open},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+        if (str_starts(options->url, schemes[i].name)) {
+            struct broker *broker = NULL;
+            if (!schemes[i].open(options, &broker, err)) {
+                return err_wrap(err, "open the broker " STR_FMT, STR_ARG(options->url));
+            }
+            broker->ready = options->ready;
+            broker->arg = options->arg;
+            *out = broker;
+            return true;
+        }
     }
-    if (!memory_open(&broker, err)) {
-        return err_wrap(err, "open the broker " STR_FMT, STR_ARG(url));
-    }
-    broker->ready = ready;
-    broker->arg = arg;
-    *out = broker;
-    return true;
+    return err_field(err, "broker", "no broker answers to '" STR_FMT "'", STR_ARG(options->url));
 }
 
 void broker_close(struct broker *broker)
@@ -51,14 +61,40 @@ void broker_give_back(struct broker *broker, const struct hint *hint)
     broker->ops->give_back(broker, hint);
 }
 
-void broker_hold(struct broker *broker, struct str document, struct task_id holder)
+void broker_lock(struct broker *broker, struct broker_lock *locks, size_t n)
 {
-    broker->ops->hold(broker, document, holder);
+    broker->ops->lock(broker, locks, n);
 }
 
-void broker_let_go(struct broker *broker, struct str document, struct task_id holder)
+void broker_hold(struct broker *broker, struct str document, struct task_id holder, struct str lock)
 {
-    broker->ops->let_go(broker, document, holder);
+    broker->ops->hold(broker, document, holder, lock);
+}
+
+void broker_let_go(struct broker *broker, struct str document, struct task_id holder,
+                   struct str lock)
+{
+    broker->ops->let_go(broker, document, holder, lock);
+}
+
+void broker_flush(struct broker *broker)
+{
+    broker->ops->flush(broker);
+}
+
+bool broker_away(struct broker *broker)
+{
+    return broker->ops->away(broker);
+}
+
+bool broker_empty(struct broker *broker)
+{
+    return broker->ops->empty(broker);
+}
+
+void broker_filled(struct broker *broker)
+{
+    broker->ops->filled(broker);
 }
 
 void broker_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
@@ -100,7 +136,7 @@ bool broker_has(struct broker *broker, const struct want *want)
 
 const char *broker_kind(const struct broker *broker)
 {
-    return broker->ops->kind;
+    return broker->ops->kind(broker);
 }
 
 size_t broker_memory(const struct broker *broker)

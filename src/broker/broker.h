@@ -1,4 +1,4 @@
-/* broker/broker.h: hints and wake-ups. One interface; behind it memory/ and redis/.
+/* broker/broker.h: hints and wake-ups. One interface; behind it memory/, redis/ and poll/.
  *
  * The broker proposes which task to start next; the store decides. What it holds can be rebuilt
  * from the store at any time: a lost or stale hint costs time, never correctness. It does not know
@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "task/task.h"
+#include "task/hint.h"
 
 struct broker;
 
@@ -24,17 +24,24 @@ struct broker;
  * one can: whoever waits for it should ask again. Called inside offer, let_go and give_back. */
 typedef void broker_ready_fn(void *arg, struct str queue, struct str type);
 
-MUST_CHECK bool broker_open(struct str url, broker_ready_fn *ready, void *arg, struct broker **out,
-                            struct err *err); /* memory: */
-void broker_close(struct broker *broker);     /* NULL is welcome */
-
-struct hint {
-    struct task_id id;
-    struct str type, queue;
-    struct str document; /* absent: none */
-    enum task_priority priority;
-    int64_t queued_ms;
+/* memory: knows every hint of one node. redis://HOST:PORT[/DB] shares hints between nodes; poll:
+ * knows nothing and sends every claim to the store. */
+struct broker_options {
+    struct str url;
+    struct str low_url; /* another Redis for NORMAL and LOW hints; absent: the same */
+    struct str prefix;  /* of all keys in Redis; absent: "errand:" */
+    struct str node;    /* who we are: our own wake-ups need not come back to us */
+    broker_ready_fn *ready;
+    void *arg;
 };
+MUST_CHECK bool broker_open(const struct broker_options *options, struct broker **out,
+                            struct err *err);
+void broker_close(struct broker *broker); /* NULL is welcome */
+
+/* True: the broker cannot say now what is ready (Redis away, flushed or not yet filled; poll:).
+ * Claims then ask the store for proposals, and everything else here is welcome but has no effect
+ * beyond the `ready` callback. A broker that was away comes back by itself. */
+bool broker_away(struct broker *broker);
 
 /* The task is QUEUED and may start. Offering a known task again moves it to the place that the new
  * hint says (a changed priority); nothing happens if nothing changed. */
@@ -42,20 +49,6 @@ void broker_offer(struct broker *broker, const struct hint *hint);
 
 /* The task is no longer QUEUED for a reason other than being taken. Unknown ids are passed over. */
 void broker_withdraw(struct broker *broker, struct task_id id);
-
-/* Which tasks a claim may take. */
-struct want_queue {
-    struct str name;
-    size_t room; /* how many of this queue's tasks may start now (pause, limits); SIZE_MAX: any */
-};
-struct want {
-    const struct str *types; /* none: any type */
-    size_t types_count;
-    const struct want_queue *queues;
-    size_t queues_count;
-    bool any_queue; /* every queue that is not named in `queues`, without limit (in-server workers)
-                     */
-};
 
 /* Proposes up to `max` tasks, best first, never two of one document, none of a held document.
  * They are no longer ready, and their documents are held by them. Returns how many. */
@@ -65,10 +58,33 @@ size_t broker_take(struct broker *broker, const struct want *want, size_t max, s
 /* A proposal came to nothing (the batch was rolled back): ready again in its old place. */
 void broker_give_back(struct broker *broker, const struct hint *hint);
 
-/* A document is held by a running attempt (found at start), or let go because it ended. Letting go
- * something that `holder` does not hold does nothing. */
-void broker_hold(struct broker *broker, struct str document, struct task_id holder);
-void broker_let_go(struct broker *broker, struct str document, struct task_id holder);
+/* The lock that others can see on a document, for nodes that share a broker: taken between
+ * broker_take() and the commit, by the attempts that are about to start. `lock` is its value: the
+ * attempt's lease as the worker sees it, or a batch's id. Not granted: somebody else has it; the
+ * hint was put in line behind the document and must not be given back. Away or memory: granted. */
+struct broker_lock {
+    const struct hint *hint;
+    struct str lock;
+    bool granted; /* out */
+};
+void broker_lock(struct broker *broker, struct broker_lock *locks, size_t n);
+
+/* A document is held by a running attempt (found at start; said again, its lock is renewed), or let
+ * go because it ended. Letting go something that `holder` does not hold does nothing, and a lock
+ * with another value stays. */
+void broker_hold(struct broker *broker, struct str document, struct task_id holder,
+                 struct str lock);
+void broker_let_go(struct broker *broker, struct str document, struct task_id holder,
+                   struct str lock);
+
+/* Offers, withdrawals, holds and letting go may be gathered; this sends them and wakes whoever
+ * waits on other nodes. After every batch. */
+void broker_flush(struct broker *broker);
+
+/* Reconciliation: a broker that is there but lost its hints says so; when everything that the store
+ * knows was offered again, it may answer claims. */
+bool broker_empty(struct broker *broker);
+void broker_filled(struct broker *broker);
 
 /* ---- Looking ---- */
 
@@ -96,7 +112,8 @@ int64_t broker_oldest_ms(struct broker *broker, struct str queue);
 /* Could a claim with this `want` take something now? */
 bool broker_has(struct broker *broker, const struct want *want);
 
-const char *broker_kind(const struct broker *broker); /* "memory", for /api/nodes */
-size_t broker_memory(const struct broker *broker);    /* bytes held, for metrics and bench */
+/* For /api/nodes: "memory", "redis", "poll", "degraded" (Redis is away). */
+const char *broker_kind(const struct broker *broker);
+size_t broker_memory(const struct broker *broker); /* bytes held, for metrics and bench */
 
 #endif

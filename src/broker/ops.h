@@ -11,7 +11,7 @@
 #include "broker/broker.h"
 
 struct broker_ops {
-    const char *kind;
+    const char *(*kind)(const struct broker *broker);
     void (*close)(struct broker *broker);
 
     void (*offer)(struct broker *broker, const struct hint *hint);
@@ -19,8 +19,15 @@ struct broker_ops {
     size_t (*take)(struct broker *broker, const struct want *want, size_t max, struct hint *out,
                    struct arena *arena);
     void (*give_back)(struct broker *broker, const struct hint *hint);
-    void (*hold)(struct broker *broker, struct str document, struct task_id holder);
-    void (*let_go)(struct broker *broker, struct str document, struct task_id holder);
+    void (*lock)(struct broker *broker, struct broker_lock *locks, size_t n);
+    void (*hold)(struct broker *broker, struct str document, struct task_id holder,
+                 struct str lock);
+    void (*let_go)(struct broker *broker, struct str document, struct task_id holder,
+                   struct str lock);
+    void (*flush)(struct broker *broker);
+    bool (*away)(struct broker *broker);
+    bool (*empty)(struct broker *broker);
+    void (*filled)(struct broker *broker);
 
     void (*document)(struct broker *broker, struct str document, size_t most, struct arena *arena,
                      struct broker_document *out);
@@ -40,7 +47,10 @@ struct broker {
     void *arg;
 };
 
-/* The back ends. Each opens what follows its scheme in the url. */
-MUST_CHECK bool memory_open(struct broker **out, struct err *err);
+/* The back ends. broker_open() has set `ready` and `arg` when a call other than open comes. */
+MUST_CHECK bool memory_open(const struct broker_options *options, struct broker **out,
+                            struct err *err);
+MUST_CHECK bool poll_open(const struct broker_options *options, struct broker **out,
+                          struct err *err);
 
 #endif

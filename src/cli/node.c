@@ -74,8 +74,10 @@ static bool open_stores(struct node *node, struct err *err)
         return false;
     }
     const struct store_options store = {.url = store_url, .no_migrate = node->options.no_migrate};
+    const struct broker_options broker = {
+        .url = broker_url, .node = str_of(node->id), .ready = engine_ready, .arg = &node->engine};
     return open_door(node, err) && store_open(&store, &node->store, err) &&
-           broker_open(broker_url, engine_ready, &node->engine, &node->broker, err);
+           broker_open(&broker, &node->broker, err);
 }
 
 /* On the engine's thread, which may still speak while the pool is being ended. */

@@ -226,6 +226,9 @@ MUST_CHECK bool janitor_sweep(struct batch *batch, struct err *err);
 int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now); /* INT64_MAX: never */
 
 /* publish.c: what a commit means for memory, and for whoever watches. */
+#define LOCK_TEXT TASK_ID_TEXT /* holds a lease's text too */
+_Static_assert(TASK_LEASE_TEXT <= LOCK_TEXT, "a lock is a lease or an id");
+struct str lock_of(const struct task *task, char out[static LOCK_TEXT]);
 void publish(struct batch *batch);
 bool publish_boot(struct engine *engine, struct err *err);
 

@@ -94,6 +94,30 @@ static struct task_id holder_of(const struct task *task)
     return id_none(task->batch) ? task->id : task->batch;
 }
 
+/* The value of its document's lock, for others to see: the attempt's lease, or the batch's id. */
+struct str lock_of(const struct task *task, char out[static LOCK_TEXT])
+{
+    return id_none(task->batch) && !task->container
+               ? task_lease_text((struct task_lease){task->attempt, task->token}, out)
+               : id_text(holder_of(task), out);
+}
+
+static void hold(struct engine *engine, const struct task *task)
+{
+    char lock[LOCK_TEXT];
+    if (!str_absent(task->document)) {
+        broker_hold(engine->broker, task->document, holder_of(task), lock_of(task, lock));
+    }
+}
+
+static void let_go(struct engine *engine, const struct task *task)
+{
+    char lock[LOCK_TEXT];
+    if (!str_absent(task->document)) {
+        broker_let_go(engine->broker, task->document, holder_of(task), lock_of(task, lock));
+    }
+}
+
 /* A batch that holds its document already hands it from child to child: they need not stand in
  * line. */
 static bool batch_holds(struct engine *engine, const struct task *task)
@@ -154,8 +178,8 @@ static void enter_running(struct engine *engine, struct lane *lane, const struct
     engine->in_server += task_worker_kind(now->worker) != WORKER_REMOTE;
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     rates_add(engine->rates.started, &engine->rates, at, 1);
-    if (!id_none(now->batch) && !str_absent(now->document)) {
-        broker_hold(engine->broker, now->document, now->batch);
+    if (!id_none(now->batch)) {
+        hold(engine, now);
     }
 }
 
@@ -176,12 +200,13 @@ static void leave_running(struct engine *engine, struct lane *lane, const struct
         count_end(engine, lane, item);
         lane_wake(&engine->lanes, lane); /* a place below maxConcurrent has become free */
         if (item->strays) {
-            stray_add(&engine->strays, was);
+            char lock[LOCK_TEXT];
+            stray_add(&engine->strays, was, lock_of(was, lock));
         }
     }
     /* Only the holder itself gives its document on: a batch keeps it until the batch is over. */
-    if (!item->strays && !str_absent(was->document) && id_none(was->batch)) {
-        broker_let_go(engine->broker, was->document, item->id);
+    if (!item->strays && id_none(was->batch)) {
+        let_go(engine, was);
     }
 }
 
@@ -260,7 +285,7 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
     if (item->found && item->owner == NULL && item->now.state == TASK_QUEUED) {
         broker_give_back(broker, hint);
     } else if (item->now.state != TASK_RUNNING && !str_absent(hint->document)) {
-        broker_let_go(broker, hint->document, hint->id);
+        broker_let_go(broker, hint->document, hint->id, STR_NONE);
     }
 }
 
@@ -319,7 +344,7 @@ static void publish_strays(struct batch *batch)
             continue;
         }
         if (!str_absent(stray->document)) {
-            broker_let_go(engine->broker, stray->document, stray->holder);
+            broker_let_go(engine->broker, stray->document, stray->holder, str_of(stray->lock));
         }
         stray_remove(&engine->strays, stray);
         if (item->found && !item->removed) {
@@ -391,9 +416,7 @@ static void boot_running(struct engine *engine, const struct task *task)
 {
     struct due_entry *entry = due_find(&engine->due, task->id);
     lane_get(&engine->lanes, task->queue)->running++;
-    if (!str_absent(task->document)) {
-        broker_hold(engine->broker, task->document, holder_of(task));
-    }
+    hold(engine, task);
     if (entry->kind != WORKER_REMOTE) {
         engine->in_server++; /* until the janitor has said so, in the first batch */
         due_lose(&engine->due, entry);
@@ -434,7 +457,7 @@ static void boot_members(struct boot *boot)
         const struct task *task = &boot->members[i];
         if (task->container && task->state == TASK_RUNNING && id_none(task->batch) &&
             !str_absent(task->document) && !is_held(engine, task->document)) {
-            broker_hold(engine->broker, task->document, task->id);
+            hold(engine, task);
         } else if (task->state == TASK_QUEUED) {
             offer(engine, task);
         }

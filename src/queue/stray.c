@@ -15,11 +15,12 @@ struct stray *stray_find(const struct strays *strays, struct task_id id)
     return node == NULL ? NULL : HOLDER(node, struct stray, node);
 }
 
-void stray_add(struct strays *strays, const struct task *task)
+void stray_add(struct strays *strays, const struct task *task, struct str lock)
 {
     struct stray *stray = mem_new(struct stray);
     stray->id = task->id;
     stray->holder = id_none(task->batch) ? task->id : task->batch;
+    memcpy(stray->lock, lock.ptr, MIN(lock.len, sizeof stray->lock - 1));
     if (!str_absent(task->document)) {
         stray->document =
             (struct str){mem_text(task->document.ptr, task->document.len), task->document.len};

@@ -16,8 +16,9 @@
 struct stray {
     struct map_node node;
     struct task_id id;
-    struct task_id holder; /* of the document: the task itself or its batch */
-    struct str document;   /* owned; absent: none */
+    struct task_id holder;   /* of the document: the task itself or its batch */
+    struct str document;     /* owned; absent: none */
+    char lock[TASK_ID_TEXT]; /* the value of the document's lock */
 };
 
 struct strays {
@@ -26,7 +27,7 @@ struct strays {
 
 void strays_fini(struct strays *strays);
 struct stray *stray_find(const struct strays *strays, struct task_id id); /* NULL: none */
-void stray_add(struct strays *strays, const struct task *task);
+void stray_add(struct strays *strays, const struct task *task, struct str lock);
 bool stray_holds(const struct strays *strays, struct task_id holder); /* a document for it */
 void stray_remove(struct strays *strays, struct stray *stray);
 

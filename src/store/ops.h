@@ -7,7 +7,24 @@
 #ifndef ERRAND_STORE_OPS_H
 #define ERRAND_STORE_OPS_H
 
+#include "store/fleet.h"
+#include "store/record.h"
 #include "store/store.h"
+
+/* What only a store that several nodes share has: see fleet.h. */
+struct fleet_ops {
+    bool (*rooms)(struct tx *tx, const struct str *names, size_t names_count, int64_t now_ms,
+                  struct arena *arena, struct store_room **out, size_t *count, struct err *err);
+    bool (*propose)(struct tx *tx, const struct want *want, size_t max, struct arena *arena,
+                    struct hint *out, size_t *count, struct err *err);
+    bool (*document)(struct tx *tx, struct str document, size_t most, struct arena *arena,
+                     struct store_document *out, struct err *err);
+    bool (*documents)(struct tx *tx, size_t most, struct arena *arena, struct store_document **out,
+                      size_t *count, struct err *err);
+    bool (*oldest)(struct tx *tx, struct str queue, int64_t *out, struct err *err);
+    bool (*leads)(struct tx *tx, uint64_t epoch, bool *out, struct err *err);
+    bool (*steward_open)(struct store *store, struct steward **out, struct err *err);
+};
 
 struct store_ops {
     void (*close)(struct store *store);
@@ -48,6 +65,27 @@ struct store_ops {
                    struct task_detail *out, struct err *err);
     bool (*counts)(struct store *store, struct arena *arena, struct store_counts *out,
                    struct err *err);
+    bool (*records_load)(struct tx *tx, struct record_load *loads, size_t n, struct arena *arena,
+                         struct err *err);
+    bool (*records_find)(struct tx *tx, enum record_kind kind, const struct str *keys, size_t n,
+                         struct task_id *out, struct err *err);
+    bool (*records_save)(struct tx *tx, struct record_save *saves, size_t n, struct err *err);
+    bool (*records_delete)(struct tx *tx, enum record_kind kind, const struct task_id *ids,
+                           size_t n, struct err *err);
+    bool (*records_clear)(struct tx *tx, enum record_kind kind, struct task_id parent,
+                          struct err *err);
+    bool (*records_due)(struct tx *tx, enum record_kind kind, int64_t until_ms, size_t most,
+                        struct arena *arena, struct records *out, int64_t *next_ms,
+                        struct err *err);
+    bool (*records_list)(struct tx *tx, const struct record_filter *filter, struct arena *arena,
+                         struct records *out, struct err *err);
+    bool (*reader_records)(struct reader *reader, const struct record_filter *filter,
+                           struct arena *arena, struct records *out, struct err *err);
+    bool (*reader_record)(struct reader *reader, enum record_kind kind, struct task_id id,
+                          struct arena *arena, bool *found, struct record *out, struct err *err);
+
+    const struct fleet_ops *fleet; /* NULL: an embedded store */
+
     bool (*check)(struct store *store, store_finding_fn *each, void *arg, struct err *err);
     void (*health)(const struct store *store, struct store_health *out);
 };

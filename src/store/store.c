@@ -186,3 +186,98 @@ void store_health(const struct store *store, struct store_health *out)
 {
     store->ops->health(store, out);
 }
+
+/* ---- Records ---- */
+
+bool tx_records_load(struct tx *tx, struct record_load *loads, size_t n, struct arena *arena,
+                     struct err *err)
+{
+    return n == 0 || tx->ops->records_load(tx, loads, n, arena, err);
+}
+
+bool tx_records_find(struct tx *tx, enum record_kind kind, const struct str *keys, size_t n,
+                     struct task_id *out, struct err *err)
+{
+    return n == 0 || tx->ops->records_find(tx, kind, keys, n, out, err);
+}
+
+bool tx_records_save(struct tx *tx, struct record_save *saves, size_t n, struct err *err)
+{
+    return n == 0 || tx->ops->records_save(tx, saves, n, err);
+}
+
+bool tx_records_delete(struct tx *tx, enum record_kind kind, const struct task_id *ids, size_t n,
+                       struct err *err)
+{
+    return n == 0 || tx->ops->records_delete(tx, kind, ids, n, err);
+}
+
+bool tx_records_clear(struct tx *tx, enum record_kind kind, struct task_id parent, struct err *err)
+{
+    return tx->ops->records_clear(tx, kind, parent, err);
+}
+
+bool tx_records_due(struct tx *tx, enum record_kind kind, int64_t until_ms, size_t most,
+                    struct arena *arena, struct records *out, int64_t *next_ms, struct err *err)
+{
+    return tx->ops->records_due(tx, kind, until_ms, most, arena, out, next_ms, err);
+}
+
+bool tx_records_list(struct tx *tx, const struct record_filter *filter, struct arena *arena,
+                     struct records *out, struct err *err)
+{
+    return tx->ops->records_list(tx, filter, arena, out, err);
+}
+
+bool reader_records(struct reader *reader, const struct record_filter *filter, struct arena *arena,
+                    struct records *out, struct err *err)
+{
+    return reader->ops->reader_records(reader, filter, arena, out, err);
+}
+
+bool reader_record(struct reader *reader, enum record_kind kind, struct task_id id,
+                   struct arena *arena, bool *found, struct record *out, struct err *err)
+{
+    return reader->ops->reader_record(reader, kind, id, arena, found, out, err);
+}
+
+/* ---- Shared by several nodes ---- */
+
+bool store_shared(const struct store *store)
+{
+    return store->ops->fleet != NULL;
+}
+
+bool tx_rooms(struct tx *tx, const struct str *names, size_t names_count, int64_t now_ms,
+              struct arena *arena, struct store_room **out, size_t *count, struct err *err)
+{
+    return tx->ops->fleet->rooms(tx, names, names_count, now_ms, arena, out, count, err);
+}
+
+bool tx_propose(struct tx *tx, const struct want *want, size_t max, struct arena *arena,
+                struct hint *out, size_t *count, struct err *err)
+{
+    return tx->ops->fleet->propose(tx, want, max, arena, out, count, err);
+}
+
+bool tx_document(struct tx *tx, struct str document, size_t most, struct arena *arena,
+                 struct store_document *out, struct err *err)
+{
+    return tx->ops->fleet->document(tx, document, most, arena, out, err);
+}
+
+bool tx_documents(struct tx *tx, size_t most, struct arena *arena, struct store_document **out,
+                  size_t *count, struct err *err)
+{
+    return tx->ops->fleet->documents(tx, most, arena, out, count, err);
+}
+
+bool tx_oldest(struct tx *tx, struct str queue, int64_t *out, struct err *err)
+{
+    return tx->ops->fleet->oldest(tx, queue, out, err);
+}
+
+bool tx_leads(struct tx *tx, uint64_t epoch, bool *out, struct err *err)
+{
+    return tx->ops->fleet->leads(tx, epoch, out, err);
+}

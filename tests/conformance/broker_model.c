@@ -260,7 +260,7 @@ static void step_end(struct model *m)
         broker_give_back(m->s.broker, &hint);
         remember(m, &hint);
     } else if (!str_absent(hint.document)) {
-        broker_let_go(m->s.broker, hint.document, hint.id);
+        broker_let_go(m->s.broker, hint.document, hint.id, STR("lock"));
     }
     let_go_in_model(m, hint.document, hint.id);
 }
@@ -270,10 +270,10 @@ static void step_hold(struct model *m)
     size_t document = below(m, DOCUMENTS);
     struct task_id stranger = stand_id(FOREIGN + below(m, 3));
     if (id_none(m->holder[document])) {
-        broker_hold(m->s.broker, documents[document], stranger);
+        broker_hold(m->s.broker, documents[document], stranger, STR("lock"));
         m->holder[document] = stranger;
     } else { /* whoever it is: only the holder may */
-        broker_let_go(m->s.broker, documents[document], stranger);
+        broker_let_go(m->s.broker, documents[document], stranger, STR("lock"));
         let_go_in_model(m, documents[document], stranger);
     }
 }

@@ -17,7 +17,9 @@ void stand_init(struct stand *s)
 {
     struct err err = ERR_INIT;
     *s = (struct stand){.arena = ARENA_INIT};
-    CHECK_OK(broker_open(broker_suite_url(), on_ready, s, &s->broker, &err));
+    CHECK_OK(broker_open(
+        &(struct broker_options){.url = broker_suite_url(), .ready = on_ready, .arg = s},
+        &s->broker, &err));
 }
 
 void stand_fini(struct stand *s)

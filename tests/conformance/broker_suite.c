@@ -189,7 +189,7 @@ TEST(withdrawing_the_first_of_a_document_lets_the_next_stand_there)
     broker_withdraw(s.broker, stand_id(1));
     broker_withdraw(s.broker, stand_id(4));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "2 3");
-    broker_let_go(s.broker, STR("d"), stand_id(3));
+    broker_let_go(s.broker, STR("d"), stand_id(3), STR("lock"));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "");
 }
 
@@ -235,9 +235,9 @@ TEST(one_claim_never_takes_two_tasks_of_a_document)
     stand_offer(&s, 3, .document = STR("d"), .priority = TASK_LOW);
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "1");
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "");
-    broker_let_go(s.broker, STR("d"), stand_id(1));
+    broker_let_go(s.broker, STR("d"), stand_id(1), STR("lock"));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "2");
-    broker_let_go(s.broker, STR("d"), stand_id(2));
+    broker_let_go(s.broker, STR("d"), stand_id(2), STR("lock"));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "3");
 }
 
@@ -245,16 +245,16 @@ TEST(tasks_behind_a_document_start_by_priority_then_arrival)
 {
     STAND(s);
     stand_init(&s);
-    broker_hold(s.broker, STR("d"), stand_id(100));
+    broker_hold(s.broker, STR("d"), stand_id(100), STR("lock"));
     stand_offer(&s, 1, .document = STR("d"), .queued_ms = 30);
     stand_offer(&s, 2, .document = STR("d"), .queued_ms = 20, .type = STR("u"));
     stand_offer(&s, 3, .document = STR("d"), .queued_ms = 40, .priority = TASK_HIGH);
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "");
-    broker_let_go(s.broker, STR("d"), stand_id(100));
+    broker_let_go(s.broker, STR("d"), stand_id(100), STR("lock"));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "3");
-    broker_let_go(s.broker, STR("d"), stand_id(3));
+    broker_let_go(s.broker, STR("d"), stand_id(3), STR("lock"));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "2");
-    broker_let_go(s.broker, STR("d"), stand_id(2));
+    broker_let_go(s.broker, STR("d"), stand_id(2), STR("lock"));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "1");
 }
 
@@ -268,7 +268,7 @@ TEST(a_task_nobody_asks_for_does_not_hold_up_its_document)
     CHECK(broker_has(s.broker, &(struct want[]){of_type(&wanted)}[0]));
     CHECK_STR(stand_take(&s, 9, of_type(&wanted)), "2");
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "");
-    broker_let_go(s.broker, STR("d"), stand_id(2));
+    broker_let_go(s.broker, STR("d"), stand_id(2), STR("lock"));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "1");
 }
 
@@ -276,7 +276,7 @@ TEST(other_documents_overtake_a_held_one)
 {
     STAND(s);
     stand_init(&s);
-    broker_hold(s.broker, STR("hot"), stand_id(100));
+    broker_hold(s.broker, STR("hot"), stand_id(100), STR("lock"));
     stand_offer(&s, 1, .document = STR("hot"), .priority = TASK_CRITICAL);
     stand_offer(&s, 2, .document = STR("cold"));
     stand_offer(&s, 3);
@@ -287,13 +287,13 @@ TEST(only_the_holder_lets_a_document_go)
 {
     STAND(s);
     stand_init(&s);
-    broker_hold(s.broker, STR("d"), stand_id(100));
+    broker_hold(s.broker, STR("d"), stand_id(100), STR("lock"));
     stand_offer(&s, 1, .document = STR("d"));
-    broker_let_go(s.broker, STR("d"), stand_id(1));
-    broker_let_go(s.broker, STR("unknown"), stand_id(100));
+    broker_let_go(s.broker, STR("d"), stand_id(1), STR("lock"));
+    broker_let_go(s.broker, STR("unknown"), stand_id(100), STR("lock"));
     CHECK(!broker_has(s.broker, &ANY_QUEUE));
-    broker_let_go(s.broker, STR("d"), stand_id(100));
-    broker_let_go(s.broker, STR("d"), stand_id(100));
+    broker_let_go(s.broker, STR("d"), stand_id(100), STR("lock"));
+    broker_let_go(s.broker, STR("d"), stand_id(100), STR("lock"));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "1");
 }
 
@@ -302,11 +302,11 @@ TEST(holding_a_free_document_takes_its_tasks_out_of_reach)
     STAND(s);
     stand_init(&s);
     stand_offer(&s, 1, .document = STR("d"));
-    broker_hold(s.broker, STR("d"), stand_id(100));
+    broker_hold(s.broker, STR("d"), stand_id(100), STR("lock"));
     CHECK(!broker_has(s.broker, &ANY_QUEUE));
     CHECK(broker_knows(s.broker, stand_id(1)));
     broker_withdraw(s.broker, stand_id(1));
-    broker_let_go(s.broker, STR("d"), stand_id(100));
+    broker_let_go(s.broker, STR("d"), stand_id(100), STR("lock"));
     CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "");
 }
 
@@ -330,7 +330,7 @@ TEST(a_document_tells_its_holder_and_who_waits_in_start_order)
     STAND(s);
     stand_init(&s);
     struct broker_document doc;
-    broker_hold(s.broker, STR("d"), stand_id(100));
+    broker_hold(s.broker, STR("d"), stand_id(100), STR("lock"));
     stand_offer(&s, 1, .document = STR("d"), .queued_ms = 30);
     stand_offer(&s, 2, .document = STR("d"), .queued_ms = 20, .type = STR("u"));
     stand_offer(&s, 3, .document = STR("d"), .queued_ms = 40, .priority = TASK_HIGH);
@@ -364,11 +364,11 @@ TEST(held_documents_are_listed_and_free_ones_are_not)
     STAND(s);
     stand_init(&s);
     struct broker_document *docs;
-    broker_hold(s.broker, STR("a"), stand_id(1));
-    broker_hold(s.broker, STR("b"), stand_id(2));
-    broker_hold(s.broker, STR("c"), stand_id(3));
+    broker_hold(s.broker, STR("a"), stand_id(1), STR("lock"));
+    broker_hold(s.broker, STR("b"), stand_id(2), STR("lock"));
+    broker_hold(s.broker, STR("c"), stand_id(3), STR("lock"));
     stand_offer(&s, 9, .document = STR("free"));
-    broker_let_go(s.broker, STR("b"), stand_id(2));
+    broker_let_go(s.broker, STR("b"), stand_id(2), STR("lock"));
     CHECK_EQ(broker_documents(s.broker, 10, &s.arena, &docs), 2);
     CHECK(docs[0].held && docs[1].held);
     CHECK(docs[0].holder.hi + docs[1].holder.hi == 4);
@@ -384,7 +384,7 @@ TEST(the_oldest_of_a_queue_counts_those_behind_documents)
     stand_offer(&s, 2, .queued_ms = 900, .priority = TASK_HIGH);
     stand_offer(&s, 3, .queued_ms = 100, .queue = STR("other"));
     CHECK_EQ(broker_oldest_ms(s.broker, STR("q")), 500);
-    broker_hold(s.broker, STR("d"), stand_id(100));
+    broker_hold(s.broker, STR("d"), stand_id(100), STR("lock"));
     stand_offer(&s, 4, .queued_ms = 400, .document = STR("d"));
     CHECK_EQ(broker_oldest_ms(s.broker, STR("q")), 400);
     broker_withdraw(s.broker, stand_id(4));
@@ -417,13 +417,13 @@ TEST(ready_is_called_when_a_document_is_let_go_and_not_while_it_is_held)
 {
     STAND(s);
     stand_init(&s);
-    broker_hold(s.broker, STR("d"), stand_id(100));
+    broker_hold(s.broker, STR("d"), stand_id(100), STR("lock"));
     stand_offer(&s, 1, .document = STR("d"), .type = STR("x"));
     stand_offer(&s, 2, .document = STR("d"), .type = STR("y"));
     stand_offer(&s, 3, .document = STR("d"), .type = STR("y"));
-    broker_let_go(s.broker, STR("d"), stand_id(99));
+    broker_let_go(s.broker, STR("d"), stand_id(99), STR("lock"));
     CHECK_EQ(s.calls_count, 0);
-    broker_let_go(s.broker, STR("d"), stand_id(100));
+    broker_let_go(s.broker, STR("d"), stand_id(100), STR("lock"));
     CHECK_EQ(s.calls_count, 2);
     CHECK(!str_eq(s.calls[0], s.calls[1]));
 }

@@ -17,7 +17,7 @@ TEST(an_unknown_url_is_refused_and_named)
 {
     struct broker *broker = NULL;
     struct err err = ERR_INIT;
-    CHECK(!broker_open(STR("carrier-pigeon:"), NULL, NULL, &broker, &err));
+    CHECK(!broker_open(&(struct broker_options){.url = STR("carrier-pigeon:")}, &broker, &err));
     CHECK_EQ(err.kind, ERR_INVALID);
     CHECK(strstr(err.text, "carrier-pigeon") != NULL);
 }
@@ -73,7 +73,7 @@ TEST(documents_that_are_no_longer_used_are_forgotten)
         s.calls_count = 0;
         stand_offer(&s, i, .document = arena_printf(&s.arena, "d%d", (int)i));
         CHECK_EQ(broker_take(s.broker, &ANY_QUEUE, 1, &taken, &s.arena), 1);
-        broker_let_go(s.broker, taken.document, taken.id);
+        broker_let_go(s.broker, taken.document, taken.id, STR("lock"));
         first = i == 1 ? broker_memory(s.broker) : first;
     }
     CHECK_EQ(broker_memory(s.broker), first);

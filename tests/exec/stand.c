@@ -65,7 +65,9 @@ static void open_engine(struct stand *s, const struct stand_options *options)
     struct err err = ERR_INIT;
     struct store_options store = {.url = STR("memory:")};
     CHECK_OK(store_open(&store, &s->store, &err));
-    CHECK_OK(broker_open(STR("memory:"), engine_ready, &s->engine, &s->broker, &err));
+    CHECK_OK(broker_open(
+        &(struct broker_options){.url = STR("memory:"), .ready = engine_ready, .arg = &s->engine},
+        &s->broker, &err));
     CHECK_OK(
         engine_new(&(struct engine_options){.store = s->store,
                                             .broker = s->broker,

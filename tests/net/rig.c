@@ -19,7 +19,9 @@ static void open_engine(struct rig *rig)
 {
     struct err err = ERR_INIT;
     CHECK_OK(store_open(&(struct store_options){.url = STR("memory:")}, &rig->store, &err));
-    CHECK_OK(broker_open(STR("memory:"), engine_ready, &rig->engine, &rig->broker, &err));
+    CHECK_OK(broker_open(
+        &(struct broker_options){.url = STR("memory:"), .ready = engine_ready, .arg = &rig->engine},
+        &rig->broker, &err));
     CHECK_OK(engine_new(&(struct engine_options){.store = rig->store,
                                                  .broker = rig->broker,
                                                  .clock = &rig->clock,

@@ -38,7 +38,9 @@ static void build(struct bench *b)
 {
     struct err err = ERR_INIT;
     CHECK_OK(memory_disk_open(b->disk, &b->store, &err));
-    CHECK_OK(broker_open(STR("memory:"), engine_ready, &b->engine, &b->broker, &err));
+    CHECK_OK(broker_open(
+        &(struct broker_options){.url = STR("memory:"), .ready = engine_ready, .arg = &b->engine},
+        &b->broker, &err));
     b->with.store = b->store;
     b->with.broker = b->broker;
     b->with.clock = &b->clock;

@@ -144,7 +144,10 @@ static void open_plant(struct plant *plant)
     clock_init_real(&plant->clock);
     rand_init_seed(&plant->rand, 1);
     CHECK_OK(store_open(&(struct store_options){.url = STR("memory:")}, &plant->store, &err));
-    CHECK_OK(broker_open(STR("memory:"), engine_ready, &plant->engine, &plant->broker, &err));
+    CHECK_OK(broker_open(&(struct broker_options){.url = STR("memory:"),
+                                                  .ready = engine_ready,
+                                                  .arg = &plant->engine},
+                         &plant->broker, &err));
     struct engine_options options = {.store = plant->store,
                                      .broker = plant->broker,
                                      .clock = &plant->clock,

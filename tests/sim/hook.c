@@ -134,11 +134,12 @@ static void on_offer(struct broker *broker, const struct hint *hint)
     }
 }
 
-static void on_let_go(struct broker *broker, struct str document, struct task_id holder)
+static void on_let_go(struct broker *broker, struct str document, struct task_id holder,
+                      struct str lock)
 {
     struct broker_hook *hook = hook_of_broker(broker);
     if (hook->sim->bug != BUG_FORGOTTEN_UNLOCK || holder.lo % 8 != 1) {
-        hook->inner->let_go(broker, document, holder);
+        hook->inner->let_go(broker, document, holder, lock);
     }
 }
 

@@ -54,7 +54,11 @@ static void build(struct sim *sim)
     struct err err = ERR_INIT;
     must(memory_disk_open(sim->disk, &sim->store, &err), &err);
     hook_store(sim);
-    must(broker_open(STR("memory:"), engine_ready, &sim->engine, &sim->broker, &err), &err);
+    must(broker_open(&(struct broker_options){.url = STR("memory:"),
+                                              .ready = engine_ready,
+                                              .arg = &sim->engine},
+                     &sim->broker, &err),
+         &err);
     hook_broker(sim);
     struct engine_options options = {
         .store = sim->store,

@@ -93,18 +93,21 @@ void memory_give_back(struct broker *broker, const struct hint *hint)
 {
     memory_offer(broker, hint);
     if (!str_absent(hint->document)) {
-        memory_let_go(broker, hint->document, hint->id);
+        memory_let_go(broker, hint->document, hint->id, STR_NONE);
     }
 }
 
-void memory_hold(struct broker *broker, struct str document, struct task_id holder)
+void memory_hold(struct broker *broker, struct str document, struct task_id holder, struct str lock)
 {
+    (void)lock; /* nobody else looks at it */
     struct memory *m = memory_of(broker);
     document_hold(m, document_get(m, document), holder);
 }
 
-void memory_let_go(struct broker *broker, struct str document, struct task_id holder)
+void memory_let_go(struct broker *broker, struct str document, struct task_id holder,
+                   struct str lock)
 {
+    (void)lock; /* nobody else looks at it */
     struct memory *m = memory_of(broker);
     struct document *known = document_find(m, document);
     if (known != NULL && document_held(known) && id_eq(known->holder, holder)) {

@@ -27,8 +27,34 @@ static void memory_close(struct broker *broker)
     mem_free(m);
 }
 
+static const char *memory_kind(const struct broker *broker)
+{
+    (void)broker;
+    return "memory";
+}
+
+/* Nobody shares it: what was taken is locked. */
+static void memory_lock(struct broker *broker, struct broker_lock *locks, size_t n)
+{
+    (void)broker;
+    for (size_t i = 0; i < n; i++) {
+        locks[i].granted = true;
+    }
+}
+
+static void memory_flush(struct broker *broker)
+{
+    (void)broker;
+}
+
+static bool memory_never(struct broker *broker)
+{
+    (void)broker;
+    return false;
+}
+
 static const struct broker_ops memory_ops = {
-    .kind = "memory",
+    .kind = memory_kind,
     .close = memory_close,
     .offer = memory_offer,
     .withdraw = memory_withdraw,
@@ -36,6 +62,11 @@ static const struct broker_ops memory_ops = {
     .give_back = memory_give_back,
     .hold = memory_hold,
     .let_go = memory_let_go,
+    .lock = memory_lock,
+    .flush = memory_flush,
+    .away = memory_never,
+    .empty = memory_never,
+    .filled = memory_flush,
     .document = memory_document,
     .documents = memory_documents,
     .ahead = memory_ahead,
@@ -46,8 +77,10 @@ static const struct broker_ops memory_ops = {
     .memory = memory_bytes,
 };
 
-bool memory_open(struct broker **out, struct err *err __attribute__((unused)))
+bool memory_open(const struct broker_options *options, struct broker **out, struct err *err)
 {
+    (void)options;
+    (void)err;
     struct memory *m = mem_new(struct memory);
     m->broker.ops = &memory_ops;
     m->entry_slab = SLAB_INIT(struct entry);

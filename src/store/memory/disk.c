@@ -10,16 +10,16 @@
 
 /* ---- Records ---- */
 
-void record_set(struct memory_disk *disk, struct record *record, const struct task *task)
+void record_set(struct memory_disk *disk, struct row *record, const struct task *task)
 {
     task_keep(&record->task, task, &record->arena);
     record->task.type = disk_name(disk, task->type);
     record->task.queue = disk_name(disk, task->queue);
 }
 
-struct record *record_new(struct memory_disk *disk, const struct task *task)
+struct row *record_new(struct memory_disk *disk, const struct task *task)
 {
-    struct record *record = mem_new(struct record);
+    struct row *record = mem_new(struct row);
     record_set(disk, record, task);
     record_relate(record, task);
     return record;
@@ -34,9 +34,9 @@ static void keep_attempt(struct task_attempt *attempt, struct arena *arena)
     attempt->log = arena_str(arena, attempt->log);
 }
 
-struct record *record_copy(const struct record *old)
+struct row *record_copy(const struct row *old)
 {
-    struct record *record = mem_new(struct record);
+    struct row *record = mem_new(struct row);
     struct str type = old->task.type, queue = old->task.queue;
     task_keep(&record->task, &old->task, &record->arena);
     record->task.type = type; /* interned already */
@@ -51,7 +51,7 @@ struct record *record_copy(const struct record *old)
     return record;
 }
 
-void record_free(struct record *record)
+void record_free(struct row *record)
 {
     if (record != NULL) {
         arena_fini(&record->arena);
@@ -59,7 +59,7 @@ void record_free(struct record *record)
     }
 }
 
-struct task_attempt *record_attempt(struct record *record, int32_t number)
+struct task_attempt *record_attempt(struct row *record, int32_t number)
 {
     for (size_t i = 0; i < record->attempts_count; i++) {
         if (record->attempts[i].number == number) {
@@ -74,7 +74,7 @@ struct task_attempt *record_attempt(struct record *record, int32_t number)
     return &record->attempts[n];
 }
 
-void record_log(struct record *record, int32_t number, struct str lines)
+void record_log(struct row *record, int32_t number, struct str lines)
 {
     struct task_attempt *attempt = record_attempt(record, number);
     char *text = arena_alloc(&record->arena, attempt->log.len + lines.len);
@@ -102,17 +102,17 @@ static size_t place_of(const struct shelf *shelf, uint64_t hi)
     return from;
 }
 
-struct record *shelf_find(const struct shelf *shelf, uint64_t hi)
+struct row *shelf_find(const struct shelf *shelf, uint64_t hi)
 {
     size_t at = place_of(shelf, hi);
     return at < shelf->count && shelf->at[at]->task.id.hi == hi ? shelf->at[at] : NULL;
 }
 
-struct record *shelf_put(struct shelf *shelf, struct record *record)
+struct row *shelf_put(struct shelf *shelf, struct row *record)
 {
     size_t at = place_of(shelf, record->task.id.hi);
     if (at < shelf->count && shelf->at[at]->task.id.hi == record->task.id.hi) {
-        struct record *old = shelf->at[at];
+        struct row *old = shelf->at[at];
         shelf->at[at] = record;
         return old;
     }
@@ -126,13 +126,13 @@ struct record *shelf_put(struct shelf *shelf, struct record *record)
     return NULL;
 }
 
-struct record *shelf_take(struct shelf *shelf, uint64_t hi)
+struct row *shelf_take(struct shelf *shelf, uint64_t hi)
 {
     size_t at = place_of(shelf, hi);
     if (at == shelf->count || shelf->at[at]->task.id.hi != hi) {
         return NULL;
     }
-    struct record *record = shelf->at[at];
+    struct row *record = shelf->at[at];
     shelf->count--;
     memmove(shelf->at + at, shelf->at + at + 1, (shelf->count - at) * sizeof(*shelf->at));
     return record;
@@ -149,33 +149,33 @@ void shelf_fini(struct shelf *shelf)
 
 /* ---- Views ---- */
 
-struct record *view_find(const struct view *view, uint64_t hi)
+struct row *view_find(const struct view *view, uint64_t hi)
 {
-    struct record *record = view->over == NULL ? NULL : shelf_find(view->over, hi);
+    struct row *record = view->over == NULL ? NULL : shelf_find(view->over, hi);
     if (record != NULL) {
         return record->gone ? NULL : record;
     }
     return shelf_find(view->base, hi);
 }
 
-static struct record *shelf_after(const struct shelf *shelf, uint64_t hi)
+static struct row *shelf_after(const struct shelf *shelf, uint64_t hi)
 {
     size_t at = shelf == NULL || hi == UINT64_MAX ? SIZE_MAX : place_of(shelf, hi + 1);
     return at != SIZE_MAX && at < shelf->count ? shelf->at[at] : NULL;
 }
 
-static struct record *shelf_before(const struct shelf *shelf, uint64_t hi)
+static struct row *shelf_before(const struct shelf *shelf, uint64_t hi)
 {
     size_t at = shelf == NULL ? 0 : place_of(shelf, hi);
     return at > 0 ? shelf->at[at - 1] : NULL;
 }
 
-struct record *view_after(const struct view *view, uint64_t hi)
+struct row *view_after(const struct view *view, uint64_t hi)
 {
     for (;;) {
-        struct record *over = shelf_after(view->over, hi), *base = shelf_after(view->base, hi);
+        struct row *over = shelf_after(view->over, hi), *base = shelf_after(view->base, hi);
         bool first = over != NULL && (base == NULL || over->task.id.hi <= base->task.id.hi);
-        struct record *next = first ? over : base;
+        struct row *next = first ? over : base;
         if (next == NULL || !next->gone) {
             return next;
         }
@@ -183,12 +183,12 @@ struct record *view_after(const struct view *view, uint64_t hi)
     }
 }
 
-struct record *view_before(const struct view *view, uint64_t hi)
+struct row *view_before(const struct view *view, uint64_t hi)
 {
     for (;;) {
-        struct record *over = shelf_before(view->over, hi), *base = shelf_before(view->base, hi);
+        struct row *over = shelf_before(view->over, hi), *base = shelf_before(view->base, hi);
         bool first = over != NULL && (base == NULL || over->task.id.hi >= base->task.id.hi);
-        struct record *next = first ? over : base;
+        struct row *next = first ? over : base;
         if (next == NULL || !next->gone) {
             return next;
         }
@@ -219,10 +219,10 @@ struct str disk_name(struct memory_disk *disk, struct str text)
     return name->text;
 }
 
-struct record *find_key(const struct map *keys, struct str key)
+struct row *find_key(const struct map *keys, struct str key)
 {
     for (struct map_node *n = map_find(keys, str_hash(key)); n != NULL; n = map_again(n)) {
-        struct record *record = HOLDER(n, struct record, key_node);
+        struct row *record = HOLDER(n, struct row, key_node);
         if (str_eq(record->task.key, key)) {
             return record;
         }
@@ -230,7 +230,7 @@ struct record *find_key(const struct map *keys, struct str key)
     return NULL;
 }
 
-void link_record(struct finder *finder, struct record *record)
+void link_record(struct finder *finder, struct row *record)
 {
     if (!str_absent(record->task.key)) {
         map_add(&finder->keys, &record->key_node, str_hash(record->task.key));
@@ -239,7 +239,7 @@ void link_record(struct finder *finder, struct record *record)
     record->linked = true;
 }
 
-void unlink_record(struct finder *finder, struct record *record)
+void unlink_record(struct finder *finder, struct row *record)
 {
     if (record->linked && !str_absent(record->task.key)) {
         map_remove(&finder->keys, &record->key_node);
@@ -257,10 +257,10 @@ void finder_fini(struct finder *finder)
     *finder = (struct finder){0};
 }
 
-void disk_place(struct memory_disk *disk, struct record *record)
+void disk_place(struct memory_disk *disk, struct row *record)
 {
-    struct record *old = record->gone ? shelf_take(&disk->shelf, record->task.id.hi)
-                                      : shelf_put(&disk->shelf, record);
+    struct row *old = record->gone ? shelf_take(&disk->shelf, record->task.id.hi)
+                                   : shelf_put(&disk->shelf, record);
     if (old != NULL) {
         unlink_record(&disk->finder, old);
         record_free(old);

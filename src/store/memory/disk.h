@@ -19,12 +19,12 @@
 enum relation_kind { RELATION_CHILD, RELATION_DEPENDENCY };
 struct relation {
     struct map_node node;
-    struct record *record;
+    struct row *record;
     enum relation_kind kind;
     struct task_id to;
 };
 
-struct record {
+struct row {
     struct arena arena;
     struct task task;
     bool gone;                     /* on a transaction's shelf: deleted */
@@ -50,7 +50,7 @@ struct lease {
 
 /* Records by id.hi, rising. */
 struct shelf {
-    struct record **at; /* owned, the records too */
+    struct row **at; /* owned, the records too */
     size_t count, room;
 };
 
@@ -73,31 +73,31 @@ struct memory_disk {
     enum memory_fault fault;
 };
 
-struct record *record_new(struct memory_disk *disk, const struct task *task);
-struct record *record_copy(const struct record *record);
-void record_free(struct record *record);
-void record_set(struct memory_disk *disk, struct record *record, const struct task *task);
+struct row *record_new(struct memory_disk *disk, const struct task *task);
+struct row *record_copy(const struct row *record);
+void record_free(struct row *record);
+void record_set(struct memory_disk *disk, struct row *record, const struct task *task);
 /* The attempt with that number, made if it is new. */
-struct task_attempt *record_attempt(struct record *record, int32_t number);
-void record_log(struct record *record, int32_t number, struct str lines);
+struct task_attempt *record_attempt(struct row *record, int32_t number);
+void record_log(struct row *record, int32_t number, struct str lines);
 
-struct record *shelf_find(const struct shelf *shelf, uint64_t hi);
-struct record *shelf_put(struct shelf *shelf, struct record *record); /* returns what it replaced */
-struct record *shelf_take(struct shelf *shelf, uint64_t hi);
+struct row *shelf_find(const struct shelf *shelf, uint64_t hi);
+struct row *shelf_put(struct shelf *shelf, struct row *record); /* returns what it replaced */
+struct row *shelf_take(struct shelf *shelf, uint64_t hi);
 void shelf_fini(struct shelf *shelf);
 
-struct record *view_find(const struct view *view, uint64_t hi);   /* NULL when unknown or gone */
-struct record *view_after(const struct view *view, uint64_t hi);  /* the next one above */
-struct record *view_before(const struct view *view, uint64_t hi); /* the next one below */
+struct row *view_find(const struct view *view, uint64_t hi);   /* NULL when unknown or gone */
+struct row *view_after(const struct view *view, uint64_t hi);  /* the next one above */
+struct row *view_before(const struct view *view, uint64_t hi); /* the next one below */
 
 struct str disk_name(struct memory_disk *disk, struct str text); /* interned */
 /* Puts a committed record in its place, or removes the one it stands for if it is gone. */
-void disk_place(struct memory_disk *disk, struct record *record);
+void disk_place(struct memory_disk *disk, struct row *record);
 void disk_save_queue(struct memory_disk *disk, const struct store_queue *queue);
 
-struct record *find_key(const struct map *keys, struct str key);
-void link_record(struct finder *finder, struct record *record);
-void unlink_record(struct finder *finder, struct record *record);
+struct row *find_key(const struct map *keys, struct str key);
+void link_record(struct finder *finder, struct row *record);
+void unlink_record(struct finder *finder, struct row *record);
 void finder_fini(struct finder *finder); /* the records are their owner's */
 
 struct memory_tx {
@@ -148,7 +148,7 @@ bool memory_find_keys(struct tx *tx, const struct str *keys, size_t n, struct ta
 bool memory_insert(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err);
 bool memory_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
 bool memory_save_queue(struct tx *tx, const struct store_queue *queue, struct err *err);
-void memory_put(struct memory_tx *tx, struct record *record); /* on the transaction's shelf */
+void memory_put(struct memory_tx *tx, struct row *record); /* on the transaction's shelf */
 void memory_count(struct memory_tx *tx, struct str queue, enum task_state state, int64_t n);
 
 /* ---- remove.c ---- */
@@ -158,10 +158,10 @@ bool memory_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
 /* ---- relation.c ---- */
 
 /* The relations that the order names; those of `old` but to one task. */
-void record_relate(struct record *record, const struct task *task);
-void record_relate_as(struct record *record, const struct record *old, struct task_id without);
-void relations_link(struct map *relations, struct record *record);
-void relations_unlink(struct map *relations, struct record *record);
+void record_relate(struct row *record, const struct task *task);
+void record_relate_as(struct row *record, const struct row *old, struct task_id without);
+void relations_link(struct map *relations, struct row *record);
+void relations_unlink(struct map *relations, struct row *record);
 
 /* Whoever has that relation to `id`; and what `id` depends on, as far as it exists. In order of
  * creation. */

@@ -130,7 +130,7 @@ void leases_drop_strays(struct memory_disk *disk)
 
 bool lease_is_used(const struct memory_disk *disk, const struct lease *lease)
 {
-    const struct record *record = shelf_find(&disk->shelf, lease->holder.hi);
+    const struct row *record = shelf_find(&disk->shelf, lease->holder.hi);
     return record != NULL && record->task.state == TASK_RUNNING &&
            (record->task.container ||
             (!str_absent(record->task.document) && str_eq(record->task.document, lease->document)));

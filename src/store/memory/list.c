@@ -28,10 +28,10 @@ void memory_reader_close(struct reader *reader)
 }
 
 /* The next task that the filter wants, below *hi. */
-static const struct record *next_wanted(const struct view *view, const struct task_filter *filter,
-                                        uint64_t *hi)
+static const struct row *next_wanted(const struct view *view, const struct task_filter *filter,
+                                     uint64_t *hi)
 {
-    const struct record *record = view_before(view, *hi);
+    const struct row *record = view_before(view, *hi);
     while (record != NULL && !filter_wants(filter, &record->task)) {
         record = view_before(view, record->task.id.hi);
     }
@@ -110,7 +110,7 @@ static struct task_attempt keep_attempt(const struct task_attempt *attempt, stru
 
 /* Attempts on record, and the one that the task itself tells about. The latter may have a log on
  * record already, and nothing else. */
-static void read_attempts(const struct record *record, struct arena *arena, struct task_detail *out)
+static void read_attempts(const struct row *record, struct arena *arena, struct task_detail *out)
 {
     struct task_attempt last = task_last_attempt(&record->task);
     bool told = false;
@@ -142,7 +142,7 @@ static void read_dependencies(const struct view *view, struct task_id id, struct
     }
 }
 
-static void read_detail(const struct view *view, const struct record *record, struct arena *arena,
+static void read_detail(const struct view *view, const struct row *record, struct arena *arena,
                         struct task_detail *out)
 {
     struct task_id id = record->task.id;
@@ -160,7 +160,7 @@ bool memory_detail(struct reader *base, struct task_id id, struct arena *arena, 
     (void)err;
     *out = (struct task_detail){0};
     pthread_mutex_lock(&disk->lock);
-    const struct record *record = view_find(&view, id.hi);
+    const struct row *record = view_find(&view, id.hi);
     *found = record != NULL && id_eq(record->task.id, id);
     if (*found) {
         read_detail(&view, record, arena, out);

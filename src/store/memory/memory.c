@@ -133,13 +133,13 @@ static void find_fault(const struct memory_disk *disk, const struct task *task,
     }
 }
 
-static void check_relations(const struct memory_disk *disk, const struct record *record,
+static void check_relations(const struct memory_disk *disk, const struct row *record,
                             store_finding_fn *each, void *arg)
 {
     for (size_t i = 0; i < record->relations_count; i++) {
         const struct relation *relation = &record->relations[i];
         bool child = relation->kind == RELATION_CHILD;
-        const struct record *to = shelf_find(&disk->shelf, relation->to.hi);
+        const struct row *to = shelf_find(&disk->shelf, relation->to.hi);
         if (to == NULL || !id_eq(to->task.id, relation->to)) {
             each(arg, "relations",
                  child ? "a task is the child of none" : "a task depends on none");

@@ -10,13 +10,13 @@
 
 #include "store/memory/disk.h"
 
-static void add(struct record *record, enum relation_kind kind, struct task_id to)
+static void add(struct row *record, enum relation_kind kind, struct task_id to)
 {
     record->relations[record->relations_count++] =
         (struct relation){.record = record, .kind = kind, .to = to};
 }
 
-static bool depends_on(const struct record *record, struct task_id id)
+static bool depends_on(const struct row *record, struct task_id id)
 {
     for (size_t i = 0; i < record->relations_count; i++) {
         const struct relation *relation = &record->relations[i];
@@ -27,7 +27,7 @@ static bool depends_on(const struct record *record, struct task_id id)
     return false;
 }
 
-void record_relate(struct record *record, const struct task *task)
+void record_relate(struct row *record, const struct task *task)
 {
     record->relations = arena_array(&record->arena, struct relation, task->depends_count + 1);
     if (!id_none(task->parent)) {
@@ -40,7 +40,7 @@ void record_relate(struct record *record, const struct task *task)
     }
 }
 
-void record_relate_as(struct record *record, const struct record *old, struct task_id without)
+void record_relate_as(struct row *record, const struct row *old, struct task_id without)
 {
     record->relations = arena_array(&record->arena, struct relation, old->relations_count + 1);
     record->relations_count = 0;
@@ -51,14 +51,14 @@ void record_relate_as(struct record *record, const struct record *old, struct ta
     }
 }
 
-void relations_link(struct map *relations, struct record *record)
+void relations_link(struct map *relations, struct row *record)
 {
     for (size_t i = 0; i < record->relations_count; i++) {
         map_add(relations, &record->relations[i].node, id_hash(record->relations[i].to));
     }
 }
 
-void relations_unlink(struct map *relations, struct record *record)
+void relations_unlink(struct map *relations, struct row *record)
 {
     for (size_t i = 0; i < record->relations_count; i++) {
         map_remove(relations, &record->relations[i].node);
@@ -122,13 +122,13 @@ void view_related(const struct view *view, enum relation_kind kind, struct task_
 void view_dependencies(const struct view *view, struct task_id id, struct arena *arena,
                        struct task_id **ids, size_t *count)
 {
-    const struct record *record = view_find(view, id.hi);
+    const struct row *record = view_find(view, id.hi);
     size_t n = record == NULL || !id_eq(record->task.id, id) ? 0 : record->relations_count;
     *ids = arena_array(arena, struct task_id, n + 1);
     *count = 0;
     for (size_t i = 0; i < n; i++) {
         const struct relation *relation = &record->relations[i];
-        const struct record *on = view_find(view, relation->to.hi);
+        const struct row *on = view_find(view, relation->to.hi);
         if (relation->kind == RELATION_DEPENDENCY && on != NULL) {
             (*ids)[(*count)++] = relation->to;
         }

@@ -15,8 +15,8 @@ static void forget_dependency(struct memory_tx *tx, struct task_id id, struct ar
     size_t count = 0;
     view_related(&view, RELATION_DEPENDENCY, id, arena, &dependents, &count);
     for (size_t i = 0; i < count; i++) {
-        const struct record *old = view_find(&view, dependents[i].hi);
-        struct record *record = record_copy(old);
+        const struct row *old = view_find(&view, dependents[i].hi);
+        struct row *record = record_copy(old);
         record_relate_as(record, old, id);
         memory_put(tx, record);
     }
@@ -26,7 +26,7 @@ static void remove_one(struct memory_tx *tx, struct task_id id, struct arena *ar
 {
     struct view view = tx_view(tx);
     const struct task *old = &view_find(&view, id.hi)->task;
-    struct record *record = mem_new(struct record);
+    struct row *record = mem_new(struct row);
     record->task.id = id;
     record->gone = true;
     memory_count(tx, old->queue, old->state, -1);
@@ -47,7 +47,7 @@ static void family_fini(struct family *family)
 
 static bool is_terminal(const struct view *view, struct task_id id)
 {
-    const struct record *record = view_find(view, id.hi);
+    const struct row *record = view_find(view, id.hi);
     return record != NULL && id_eq(record->task.id, id) && task_state_terminal(record->task.state);
 }
 
@@ -113,7 +113,7 @@ bool memory_sweep(struct tx *base, struct store_sweep *sweep, struct err *err)
     struct memory_tx *tx = MEMORY_TX(base);
     struct view view = tx_view(tx);
     size_t seen = 0;
-    for (const struct record *r; seen < sweep->most && (r = view_after(&view, sweep->cursor));) {
+    for (const struct row *r; seen < sweep->most && (r = view_after(&view, sweep->cursor));) {
         sweep->cursor = r->task.id.hi;
         if (task_state_terminal(r->task.state)) {
             seen++;

@@ -58,7 +58,7 @@ static void place_all(struct memory_tx *tx)
     /* Deletions first: a key they free may be taken again in the same transaction. */
     for (size_t gone = 2; gone-- > 0;) {
         for (size_t i = 0; i < tx->shelf.count; i++) {
-            struct record *record = tx->shelf.at[i];
+            struct row *record = tx->shelf.at[i];
             if (record != NULL && record->gone == (gone == 1)) {
                 disk_place(disk, record);
                 tx->shelf.at[i] = NULL;
@@ -100,7 +100,7 @@ bool memory_load(struct tx *base, struct task_load *loads, size_t n, struct err 
     (void)err;
     struct view view = tx_view(MEMORY_TX(base));
     for (size_t i = 0; i < n; i++) {
-        const struct record *record = view_find(&view, loads[i].id.hi);
+        const struct row *record = view_find(&view, loads[i].id.hi);
         loads[i].found = record != NULL && id_eq(record->task.id, loads[i].id);
         if (!loads[i].found) {
             continue;
@@ -116,10 +116,10 @@ bool memory_load(struct tx *base, struct task_load *loads, size_t n, struct err 
 }
 
 /* Who has the key, as this transaction sees it. */
-static const struct record *key_owner(const struct memory_tx *tx, struct str key)
+static const struct row *key_owner(const struct memory_tx *tx, struct str key)
 {
-    const struct record *own = find_key(&tx->finder.keys, key);
-    const struct record *base = find_key(&tx->store->disk->finder.keys, key);
+    const struct row *own = find_key(&tx->finder.keys, key);
+    const struct row *base = find_key(&tx->store->disk->finder.keys, key);
     if (own != NULL || base == NULL) {
         return own;
     }
@@ -131,7 +131,7 @@ bool memory_find_keys(struct tx *base, const struct str *keys, size_t n, struct 
 {
     (void)err;
     for (size_t i = 0; i < n; i++) {
-        const struct record *record = key_owner(MEMORY_TX(base), keys[i]);
+        const struct row *record = key_owner(MEMORY_TX(base), keys[i]);
         out[i] = record == NULL ? TASK_ID_NONE : record->task.id;
     }
     return true;
@@ -142,9 +142,9 @@ void memory_count(struct memory_tx *tx, struct str queue, enum task_state state,
     count_change_add(&tx->counts, counts_slot(&tx->store->counts, queue), state, n);
 }
 
-void memory_put(struct memory_tx *tx, struct record *record)
+void memory_put(struct memory_tx *tx, struct row *record)
 {
-    struct record *own = shelf_put(&tx->shelf, record);
+    struct row *own = shelf_put(&tx->shelf, record);
     if (own != NULL) {
         unlink_record(&tx->finder, own);
         record_free(own);
@@ -180,7 +180,7 @@ bool memory_insert(struct tx *base, const struct task *const *tasks, size_t n, s
     return true;
 }
 
-static void keep_ended_attempt(struct record *record, const struct task_change *change)
+static void keep_ended_attempt(struct row *record, const struct task_change *change)
 {
     struct task_attempt ended = change_attempt(change);
     struct task_attempt *attempt = record_attempt(record, ended.number);
@@ -196,9 +196,9 @@ static void keep_ended_attempt(struct record *record, const struct task_change *
     attempt->log = log;
 }
 
-static void apply(struct memory_tx *tx, const struct record *old, struct task_change *change)
+static void apply(struct memory_tx *tx, const struct row *old, struct task_change *change)
 {
-    struct record *record = record_copy(old);
+    struct row *record = record_copy(old);
     struct task task = task_with_standing(&record->task, change->now);
     record_set(tx->store->disk, record, &task);
     if (change_keeps_attempt(change)) {
@@ -216,7 +216,7 @@ static void save_one(struct memory_tx *tx, struct task_change *change)
 {
     struct view view = tx_view(tx);
     const struct task *was = change->was;
-    const struct record *record = view_find(&view, was->id.hi);
+    const struct row *record = view_find(&view, was->id.hi);
     change->applied = record != NULL && id_eq(record->task.id, was->id) &&
                       record->task.state == was->state && record->task.attempt == was->attempt &&
                       !(change_takes_document(change) && !lease_take(tx, change->now));
