@@ -21,10 +21,19 @@ static void put_if_there(struct json_writer *w, const char *key, struct str text
     }
 }
 
+static void put_id_if_there(struct json_writer *w, const char *key, struct task_id id)
+{
+    char text[TASK_ID_TEXT];
+    if (!id_none(id)) {
+        json_put_str(w, key, id_text(id, text));
+    }
+}
+
 static void put_task(struct json_writer *w, const struct event *event)
 {
-    char id[TASK_ID_TEXT];
-    json_put_str(w, "taskId", id_text(event->task, id));
+    put_id_if_there(w, "taskId", event->task);
+    put_id_if_there(w, "parentId", event->parent);
+    put_id_if_there(w, "batchId", event->batch);
     json_put_str(w, "taskType", event->type);
     put_if_there(w, "documentId", event->document);
     json_put_str(w, "queue", event->queue);

@@ -98,6 +98,7 @@ struct item {
     bool taken;        /* proposed by the broker in this batch */
     bool strays;       /* the attempt ends, but its run function goes on: its document is kept */
     int followed;      /* flow.c: 1 + the state whose consequences were drawn */
+    bool spoken_for;   /* flow.c: another child's end asks what this one means for their parent */
     struct str log;    /* lines to add */
 };
 

@@ -21,27 +21,44 @@ struct items {
 typedef bool relation_fn(struct tx *tx, struct task_id id, struct arena *arena,
                          struct task_id **ids, size_t *count, struct err *err);
 
-static bool related(struct batch *batch, struct task_id id, relation_fn *relation, bool whole,
-                    struct items *out)
+struct ids {
+    struct task_id *at;
+    size_t count;
+};
+
+static bool related_ids(struct batch *batch, struct task_id id, relation_fn *relation,
+                        struct ids *out)
 {
     struct err err = ERR_INIT;
-    struct task_id *ids = NULL;
-    *out = (struct items){0};
+    *out = (struct ids){0};
     if (!batch_begin(batch)) {
         return false;
     }
-    if (!relation(batch->tx, id, &batch->arena, &ids, &out->count, &err)) {
+    if (!relation(batch->tx, id, &batch->arena, &out->at, &out->count, &err)) {
         batch_fail_store(batch, &err);
         return false;
     }
-    for (size_t i = 0; i < out->count; i++) {
-        batch_need(batch, ids[i], whole);
+    return true;
+}
+
+static bool load_ids(struct batch *batch, const struct ids *ids, bool whole, struct items *out)
+{
+    *out = (struct items){arena_array(&batch->arena, struct item *, ids->count), ids->count};
+    for (size_t i = 0; i < ids->count; i++) {
+        batch_need(batch, ids->at[i], whole);
     }
-    out->at = arena_array(&batch->arena, struct item *, out->count);
-    for (size_t i = 0; batch_load(batch) && i < out->count; i++) {
-        out->at[i] = batch_item(batch, ids[i]);
+    for (size_t i = 0; batch_load(batch) && i < ids->count; i++) {
+        out->at[i] = batch_item(batch, ids->at[i]);
     }
     return batch_ok(batch);
+}
+
+static bool related(struct batch *batch, struct task_id id, relation_fn *relation, bool whole,
+                    struct items *out)
+{
+    struct ids ids;
+    *out = (struct items){0};
+    return related_ids(batch, id, relation, &ids) && load_ids(batch, &ids, whole, out);
 }
 
 static bool live(const struct item *item)
@@ -181,12 +198,17 @@ static void cancel_child(struct batch *batch, struct item *child, struct str rea
     }
 }
 
+/* What their ends mean for the parent is asked once: the first of them speaks for all. */
 static void cancel_children(struct batch *batch, const struct items *children, struct str reason,
                             const void *owner)
 {
+    bool one_speaks = false;
     for (size_t i = 0; i < children->count; i++) {
-        if (live(children->at[i])) {
-            cancel_child(batch, children->at[i], reason, owner);
+        struct item *child = children->at[i];
+        if (live(child)) {
+            cancel_child(batch, child, reason, owner);
+            child->spoken_for = one_speaks && !live(child);
+            one_speaks = one_speaks || !live(child);
         }
     }
 }
@@ -234,7 +256,7 @@ static void keep_document(struct batch *batch, struct item *parent, const struct
 }
 
 static void close_parent(struct batch *batch, struct item *parent, const struct items *children,
-                         const struct item *bad)
+                         const struct item *last, const struct item *bad)
 {
     struct err refused;
     int64_t now_ms = batch->now.wall_ms;
@@ -252,8 +274,7 @@ static void close_parent(struct batch *batch, struct item *parent, const struct 
                       ? task_close(task, join_results(batch, children), now_ms, &refused)
                       : task_close_badly(task, &error, now_ms, &refused);
     if (closed) {
-        batch_change(batch, parent,
-                     children->at[0]->owner == NULL ? batch : children->at[0]->owner);
+        batch_change(batch, parent, last->owner);
     }
 }
 
@@ -267,28 +288,94 @@ static struct item *next_waiting(const struct items *children)
     return NULL;
 }
 
+/* The first of them, from `from` on, that has not ended; NULL: all have, or the store failed. */
+static struct item *first_live(struct batch *batch, const struct ids *ids, size_t from)
+{
+    for (size_t i = from; i < ids->count; i++) {
+        batch_need(batch, ids->at[i], false);
+        struct item *item = batch_item(batch, ids->at[i]);
+        if (item == NULL || live(item)) {
+            return item;
+        }
+    }
+    return NULL;
+}
+
+static size_t place_of(const struct ids *ids, struct task_id id)
+{
+    size_t at = 0;
+    while (at < ids->count && !id_eq(ids->at[at], id)) {
+        at++;
+    }
+    return at;
+}
+
+/* The progress of a container is the share of its children that have ended. */
+static void note_progress(struct batch *batch, struct item *parent, size_t ended, size_t count,
+                          const void *owner)
+{
+    struct task *task = &parent->now;
+    if (ended == 0) {
+        return;
+    }
+    task->progress = (double)(ended * 1000 / count) / 10;
+    task->progress_message = arena_printf(&batch->arena, "%zu of %zu", ended, count);
+    task->updated_ms = batch->now.wall_ms;
+    batch_change(batch, parent, owner);
+}
+
+/* The next child has its turn, or the parent is over. A batch of a thousand asks this a thousand
+ * times: all children are loaded only for the last answer. Who had its turn comes after all that
+ * ended before it; one that was cancelled out of turn may leave others before it. */
+static void turn_to_next(struct batch *batch, struct item *parent, const struct item *child)
+{
+    struct ids ids;
+    struct items children;
+    if (!related_ids(batch, parent->id, tx_children, &ids)) {
+        return;
+    }
+    bool had_turn = child->was.state != TASK_WAITING;
+    struct item *next = first_live(batch, &ids, had_turn ? place_of(&ids, child->id) + 1 : 0);
+    if (next != NULL) {
+        note_progress(batch, parent, place_of(&ids, next->id), ids.count, child->owner);
+        give_turn(batch, next, child->owner);
+    } else if (batch_ok(batch) && load_ids(batch, &ids, true, &children)) {
+        const struct item *bad = first_bad(&children);
+        if (bad == NULL) {
+            note_progress(batch, parent, ids.count, ids.count, child->owner);
+        }
+        close_parent(batch, parent, &children, child, bad);
+    }
+}
+
+/* The rest of the batch is not wanted any more. */
+static void stop_rest(struct batch *batch, struct item *parent, const struct item *child)
+{
+    struct items children;
+    bool cancelled = parent->now.cancel_requested;
+    if (!related(batch, parent->id, tx_children, false, &children)) {
+        return;
+    }
+    cancel_children(batch, &children,
+                    cancelled ? parent->now.cancel_reason : say(batch, "child", child),
+                    child->owner);
+    if (!any_live(&children)) {
+        close_parent(batch, parent, &children, child,
+                     ended_badly(child) ? child : first_bad(&children));
+    }
+}
+
 static void follow_child(struct batch *batch, const struct item *child)
 {
     struct item *parent = batch_item(batch, child->now.parent);
-    struct items children;
     if (parent == NULL || !live(parent) || parent->now.state == TASK_SCHEDULED ||
-        parent->now.state == TASK_WAITING ||
-        !related(batch, parent->id, tx_children, true, &children)) {
+        parent->now.state == TASK_WAITING) {
         return;
     }
-    bool stops = parent->now.cancel_requested || (ended_badly(child) && !parent->now.continues);
-    if (stops) {
-        struct str reason =
-            parent->now.cancel_requested ? parent->now.cancel_reason : say(batch, "child", child);
-        cancel_children(batch, &children, reason, child->owner);
-    }
-    struct item *next = stops ? NULL : next_waiting(&children);
-    if (next != NULL) {
-        give_turn(batch, next, child->owner);
-    }
-    if (!any_live(&children)) {
-        close_parent(batch, parent, &children,
-                     stops && ended_badly(child) ? child : first_bad(&children));
+    if (parent->now.cancel_requested || (ended_badly(child) && !parent->now.continues)) {
+        stop_rest(batch, parent, child);
+    } else {
+        turn_to_next(batch, parent, child);
     }
 }
 
@@ -321,7 +408,7 @@ static void follow(struct batch *batch, struct item *item)
         follow_container(batch, item);
     }
     if (task_state_terminal(now)) {
-        if (!id_none(item->now.parent)) {
+        if (!id_none(item->now.parent) && !item->spoken_for) {
             follow_child(batch, item);
         }
         follow_dependents(batch, item);

@@ -40,6 +40,8 @@ static struct event *tell(struct batch *batch, enum event_kind kind, const struc
     *event = (struct event){.kind = kind,
                             .at_ms = batch->now.wall_ms,
                             .task = task->id,
+                            .parent = task->parent,
+                            .batch = task->batch,
                             .type = arena_str(arena, task->type),
                             .queue = arena_str(arena, task->queue),
                             .document = arena_str(arena, task->document),

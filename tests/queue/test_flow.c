@@ -217,6 +217,54 @@ TEST(with_continue_the_rest_runs_and_the_parent_fails_at_the_end)
     CHECK_EQ(state_of(&r, p), TASK_FAILED);
 }
 
+TEST(with_continue_a_child_cancelled_out_of_turn_gives_no_other_its_turn)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t p = add(&r, 0, NULL), one = add(&r, p, NULL), two = add(&r, p, NULL),
+           three = add(&r, p, NULL);
+    r.orders[p - 1].task.continues = true;
+    send(&r);
+    struct task running = bench_claim(&b, .worker = "w");
+    CHECK(id_eq(running.id, id_of(&r, one)));
+    CHECK_EQ(bench_cancel(&b, id_of(&r, two)), ERR_NONE);
+    CHECK_EQ(state_of(&r, three), TASK_WAITING);
+    CHECK_EQ(bench_finish(&b, &running, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, three), TASK_QUEUED);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, p), TASK_FAILED);
+}
+
+TEST(a_parents_progress_is_the_share_of_its_children_that_have_ended)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t p = add(&r, 0, NULL);
+    for (int i = 0; i < 3; i++) {
+        add(&r, p, NULL);
+    }
+    send(&r);
+    CHECK(bench_task(&b, id_of(&r, p)).progress < 0);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ((int)(bench_task(&b, id_of(&r, p)).progress * 10), 333);
+    CHECK_STR(bench_task(&b, id_of(&r, p)).progress_message, "1 of 3");
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ((int)bench_task(&b, id_of(&r, p)).progress, 100);
+}
+
+TEST(events_name_the_parent_and_the_batch_that_holds_the_document)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t p = add(&r, 0, "d"), inner = add(&r, p, "d"), leaf = add(&r, inner, "d");
+    send(&r);
+    const struct event *first = HOLDER(list_first(&b.events), struct event_batch, link)->events;
+    CHECK(id_none(first[p - 1].parent) && id_none(first[p - 1].batch));
+    CHECK(id_eq(first[leaf - 1].parent, id_of(&r, inner)));
+    CHECK(id_eq(first[leaf - 1].batch, id_of(&r, p)));
+}
+
 TEST(cancelling_the_parent_cancels_what_is_unfinished)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
