@@ -47,7 +47,8 @@ static struct str copy_into(char **at, struct str text)
 
 struct backlog_entry *backlog_entry_new(const struct event *event)
 {
-    size_t texts = event->type.len + event->queue.len + event->document.len + event->text.len;
+    size_t texts = event->type.len + event->queue.len + event->document.len + event->text.len +
+                   event->topic.len + event->name.len;
     size_t size = sizeof(struct backlog_entry) + texts;
     struct backlog_entry *entry = mem_alloc(size);
     char *at = entry->texts;
@@ -58,6 +59,8 @@ struct backlog_entry *backlog_entry_new(const struct event *event)
     entry->event.queue = copy_into(&at, event->queue);
     entry->event.document = copy_into(&at, event->document);
     entry->event.text = copy_into(&at, event->text);
+    entry->event.topic = copy_into(&at, event->topic);
+    entry->event.name = copy_into(&at, event->name);
     return entry;
 }
 

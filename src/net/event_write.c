@@ -6,7 +6,7 @@
 
 static const char *const kind_names[EVENT_KINDS] = {
     [EVENT_STATE] = "state", [EVENT_PROGRESS] = "progress", [EVENT_LOG] = "log",
-    [EVENT_QUEUE] = "queue", [EVENT_LEADER] = "leader",
+    [EVENT_QUEUE] = "queue", [EVENT_LEADER] = "leader",     [EVENT_TOPIC] = "topic",
 };
 
 const char *event_kind_name(enum event_kind kind)
@@ -78,12 +78,26 @@ static void put_kind(struct json_writer *w, const struct event *event)
     }
 }
 
+/* On a topic the guest chose the words. */
+static void write_topic(struct buf *buf, const struct event *event)
+{
+    buf_c(buf, "event: ");
+    buf_str(buf, event->name);
+    buf_c(buf, "\ndata: ");
+    buf_str(buf, event->text);
+    buf_c(buf, "\n\n");
+}
+
 void event_write(struct buf *buf, uint64_t number, const struct event *event)
 {
     if (number != 0) {
         buf_c(buf, "id: ");
         buf_u64(buf, number);
         buf_char(buf, '\n');
+    }
+    if (event->kind == EVENT_TOPIC) {
+        write_topic(buf, event);
+        return;
     }
     buf_c(buf, "event: ");
     buf_c(buf, event_kind_name(event->kind));

@@ -44,6 +44,11 @@ struct subscriber { /* in its exchange's arena */
 
 static bool matches(const struct events_filter *filter, const struct event *event)
 {
+    /* What is said on a topic is for its subscribers alone, and nothing else is for them. */
+    if (event->kind == EVENT_TOPIC || !str_absent(filter->topic)) {
+        return event->kind == EVENT_TOPIC && !str_absent(filter->topic) &&
+               str_eq(filter->topic, event->topic);
+    }
     return (filter->kinds == 0 || (filter->kinds & 1u << event->kind) != 0) &&
            (id_none(filter->task) || id_eq(filter->task, event->task)) &&
            (str_absent(filter->type) || str_eq(filter->type, event->type)) &&
@@ -198,6 +203,7 @@ static struct subscriber *subscriber_new(struct events *events, struct exchange 
     subscriber->filter = *filter;
     subscriber->filter.type = arena_str(&exchange->arena, filter->type);
     subscriber->filter.document = arena_str(&exchange->arena, filter->document);
+    subscriber->filter.topic = arena_str(&exchange->arena, filter->topic);
     exchange->user = subscriber;
     exchange->gone = on_gone;
     list_append(&events->subscribers, &subscriber->link);

@@ -46,6 +46,7 @@ struct events_filter {
     struct task_id task;       /* none: all */
     unsigned kinds;            /* bits 1 << enum event_kind; 0: all */
     struct str type, document; /* absent: all */
+    struct str topic;          /* a guest's events on this topic alone; absent: all but those */
     struct str last_event_id;  /* resume behind it; absent or empty: from now on, or from `after` */
     uint64_t after;            /* an earlier events_last(): begin behind it; 0: from now on */
     const struct event *first; /* sent before all others, without a number: how the task stands

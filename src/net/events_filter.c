@@ -7,7 +7,7 @@
 
 static bool kind_parse(struct str name, unsigned *kinds)
 {
-    for (enum event_kind kind = 0; kind < EVENT_KINDS; kind++) {
+    for (enum event_kind kind = 0; kind < EVENT_TOPIC; kind++) {
         if (str_is(name, event_kind_name(kind))) {
             *kinds |= 1u << kind;
             return true;

@@ -192,22 +192,31 @@ static void insert_all(struct batch *batch, struct command *command)
     }
 }
 
-void on_create(struct batch *batch, struct command *command)
+enum create_answer create_orders(struct batch *batch, struct command *command)
 {
     struct command_create *create = &command->create;
     struct task_id *known = arena_array(&batch->arena, struct task_id, create->count);
-    if (find_known(batch, command, known) && queues_fit(batch, create, &command->err)) {
-        if (any_removed(batch, known, create->count)) {
-            batch_defer(batch, command);
-            return;
-        }
-        bool relations = name_all(batch, command, known);
-        if (begin_all(batch, command, relations)) {
-            insert_all(batch, command);
-            copy_twins(command);
-        } else {
-            forget_keys(batch, create);
-        }
+    if (!find_known(batch, command, known) || !queues_fit(batch, create, &command->err)) {
+        return CREATE_REFUSED;
     }
-    batch_answer(batch, command);
+    if (any_removed(batch, known, create->count)) {
+        return CREATE_LATER;
+    }
+    bool relations = name_all(batch, command, known);
+    if (!begin_all(batch, command, relations)) {
+        forget_keys(batch, create);
+        return CREATE_REFUSED;
+    }
+    insert_all(batch, command);
+    copy_twins(command);
+    return CREATE_DONE;
+}
+
+void on_create(struct batch *batch, struct command *command)
+{
+    if (create_orders(batch, command) == CREATE_LATER) {
+        batch_defer(batch, command);
+    } else {
+        batch_answer(batch, command);
+    }
 }

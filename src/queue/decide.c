@@ -20,6 +20,7 @@ static const struct {
     [COMMAND_REMOVE] = {prepare_one, on_remove},
     [COMMAND_BULK] = {NULL, on_bulk},
     [COMMAND_RETURNED] = {NULL, on_returned},
+    [COMMAND_GUEST] = {NULL, on_guest},
     [COMMAND_QUEUE] = {NULL, on_queue},
     [COMMAND_QUEUES] = {NULL, on_queues},
     [COMMAND_WHY] = {NULL, on_why},

@@ -161,13 +161,17 @@ static void decide_all(struct batch *batch)
         decide(batch, HOLDER(it, struct command, link));
     }
     claims_decide(batch);
-    flow_follow(batch);
+    guests_act(batch);
+    do {
+        flow_follow(batch);
+    } while (guests_follow(batch));
 }
 
 static void fail_batch(struct batch *batch)
 {
     struct engine *engine = batch->engine;
     claims_give_back(batch);
+    guests_settle(batch, false);
     fail_all(&batch->answered, &batch->err, true);
     move_all(&batch->commands, &batch->deferred);
     move_all(&batch->commands, &engine->jobs);
@@ -195,6 +199,7 @@ static void begin_again(struct batch *batch)
     struct list again;
     list_init(&again);
     claims_give_back(batch);
+    guests_settle(batch, false);
     undo_chunks(&engine->jobs);
     undo_chunks(&batch->answered);
     move_all(&again, &batch->answered);
@@ -324,6 +329,7 @@ int64_t engine_event_in_ms(struct engine *engine, struct now now)
 {
     int64_t in = MIN(due_in_ms(&engine->due, now), janitor_sweep_in_ms(engine, now));
     in = MIN(in, lanes_in_ms(&engine->lanes, now));
+    in = MIN(in, guests_in_ms(engine, now));
     in = list_empty(&engine->lanes.ready) ? in : 0;
     if (in != NEVER_MS && engine_paused(engine, now)) {
         in = MAX(in, engine->pause_until_mono_ms - now.mono_ms);

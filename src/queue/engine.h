@@ -99,6 +99,7 @@ struct item {
     bool strays;       /* the attempt ends, but its run function goes on: its document is kept */
     int followed;      /* flow.c: 1 + the state whose consequences were drawn */
     bool spoken_for;   /* flow.c: another child's end asks what this one means for their parent */
+    int told;          /* guest.c: 1 + the state that guests were told of */
     struct str log;    /* lines to add */
 };
 
@@ -153,6 +154,9 @@ struct batch {
 
     struct event_batch *events;
     size_t events_room;
+
+    bool lost;          /* a guest says that another node was faster */
+    size_t orders_told; /* guest.c: so many of the orders were told to guests */
 };
 
 /* work.c */
@@ -219,6 +223,17 @@ void claims_give_back(struct batch *batch); /* the batch came to nothing */
 void claim_park(struct engine *engine, struct command *command);
 void claim_unpark(struct engine *engine, struct command *command);
 
+/* create.c: all of them or none. LATER: an earlier command of this batch is in the way. */
+enum create_answer { CREATE_DONE, CREATE_REFUSED, CREATE_LATER };
+enum create_answer create_orders(struct batch *batch, struct command *command);
+
+/* guest.c */
+void on_guest(struct batch *batch, struct command *command);
+void guests_act(struct batch *batch);
+bool guests_follow(struct batch *batch); /* true: they changed something, draw its consequences */
+void guests_settle(struct batch *batch, bool committed);
+int64_t guests_in_ms(const struct engine *engine, struct now now);
+
 /* janitor.c: what falls due. */
 void janitor_collect(struct batch *batch);
 void janitor_decide(struct batch *batch);
@@ -231,6 +246,7 @@ int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now); /* INT
 _Static_assert(TASK_LEASE_TEXT <= LOCK_TEXT, "a lock is a lease or an id");
 struct str lock_of(const struct task *task, char out[static LOCK_TEXT]);
 void publish(struct batch *batch);
+struct event *publish_tell(struct batch *batch, enum event_kind kind, const struct task *task);
 bool publish_boot(struct engine *engine, struct err *err);
 
 /* wake.c: commands that wait for a time. */

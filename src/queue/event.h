@@ -10,7 +10,15 @@
 #include "base/list.h"
 #include "task/task.h"
 
-enum event_kind { EVENT_STATE, EVENT_PROGRESS, EVENT_LOG, EVENT_QUEUE, EVENT_LEADER, EVENT_KINDS };
+enum event_kind {
+    EVENT_STATE,
+    EVENT_PROGRESS,
+    EVENT_LOG,
+    EVENT_QUEUE,
+    EVENT_LEADER,
+    EVENT_TOPIC, /* of a guest, for those who subscribed to its topic alone */
+    EVENT_KINDS
+};
 
 struct event {
     enum event_kind kind;
@@ -23,8 +31,9 @@ struct event {
     int32_t attempt;
     double percent; /* PROGRESS; negative: none */
     struct str
-        text;     /* PROGRESS: its message; LOG: the lines; QUEUE: "paused", "resumed", "changed" */
-    bool removed; /* STATE: the task was deleted; its state is the last it had */
+        text; /* PROGRESS: its message; LOG: the lines; QUEUE: "paused", "resumed", "changed" */
+    struct str topic, name; /* TOPIC: whom it is for, what it is called; `text` is its JSON */
+    bool removed;           /* STATE: the task was deleted; its state is the last it had */
 };
 
 struct event_batch {

@@ -30,7 +30,7 @@ static struct event *add_event(struct batch *batch)
     return &events->events[events->count++];
 }
 
-static struct event *tell(struct batch *batch, enum event_kind kind, const struct task *task)
+struct event *publish_tell(struct batch *batch, enum event_kind kind, const struct task *task)
 {
     if (batch->engine->with.host.happened == NULL) {
         return NULL;
@@ -63,25 +63,25 @@ static void tell_item(struct batch *batch, const struct item *item)
 {
     const struct task *now = &item->now;
     struct event *event;
-    if (item->removed && (event = tell(batch, EVENT_STATE, now)) != NULL) {
+    if (item->removed && (event = publish_tell(batch, EVENT_STATE, now)) != NULL) {
         event->removed = true;
     }
-    if (!str_absent(item->log) && (event = tell(batch, EVENT_LOG, now)) != NULL) {
+    if (!str_absent(item->log) && (event = publish_tell(batch, EVENT_LOG, now)) != NULL) {
         event->text = arena_str(&batch->events->arena, item->log);
     }
-    if (progressed(item) && (event = tell(batch, EVENT_PROGRESS, now)) != NULL) {
+    if (progressed(item) && (event = publish_tell(batch, EVENT_PROGRESS, now)) != NULL) {
         event->percent = now->progress;
         event->text = arena_str(&batch->events->arena, now->progress_message);
     }
     if (now->state != item->was.state) {
-        tell(batch, EVENT_STATE, now);
+        publish_tell(batch, EVENT_STATE, now);
     }
 }
 
 static void tell_queue(struct batch *batch, const struct command_queue *change)
 {
     struct task none = {.queue = change->name};
-    struct event *event = tell(batch, EVENT_QUEUE, &none);
+    struct event *event = publish_tell(batch, EVENT_QUEUE, &none);
     if (event != NULL) {
         event->text = !change->has_paused            ? STR("changed")
                       : change->view.settings.paused ? STR("paused")
@@ -268,7 +268,7 @@ static void publish_orders(struct batch *batch)
             note_finished(engine, task);
         }
         remember_due(engine, task, true, batch->now);
-        tell(batch, EVENT_STATE, task);
+        publish_tell(batch, EVENT_STATE, task);
     }
     rates_add(engine->rates.created, &engine->rates, batch->now, (uint32_t)batch->orders_count);
 }
@@ -374,6 +374,8 @@ void publish(struct batch *batch)
     publish_queues(batch);
     publish_strays(batch);
     publish_aborts(batch);
+    broker_flush(engine->broker);
+    guests_settle(batch, true);
     if (batch->writes && engine->tend_at_mono_ms == NEVER_MS) {
         engine->tend_at_mono_ms = batch->now.mono_ms + TEND_AFTER_MS;
     }

@@ -41,6 +41,7 @@ enum command_kind {
     COMMAND_REMOVE,
     COMMAND_BULK,
     COMMAND_RETURNED,
+    COMMAND_GUEST,
     COMMAND_QUEUE,
     COMMAND_QUEUES,
     COMMAND_WHY,
@@ -269,6 +270,16 @@ struct command_clock { /* --test-clock only */
     int64_t now_ms; /* out */
 };
 
+struct guest; /* guest.h */
+struct batch;
+struct command;
+
+struct command_guest {
+    struct guest *guest;
+    void (*decide)(struct guest *guest, struct batch *batch, struct command *command);
+    void *what; /* the guest's own: what is asked, and the answer */
+};
+
 struct command {
     struct link link;
     enum command_kind kind;
@@ -293,6 +304,7 @@ struct command {
         struct command_workers workers;
         struct command_stats stats;
         struct command_clock clock;
+        struct command_guest guest;
     };
 };
 
@@ -317,9 +329,11 @@ struct engine_options {
     struct clock *clock;
     struct rand *rand;
     struct engine_host host;
-    int64_t retention_ms; /* [retention] finished; 0: for ever */
-    size_t waiting_max;   /* claims that may wait at once: beyond it ERR_BUSY */
-    int64_t grace_ms;     /* a cancelled remote attempt loses its lease after this */
+    int64_t retention_ms;        /* [retention] finished; 0: for ever */
+    size_t waiting_max;          /* claims that may wait at once: beyond it ERR_BUSY */
+    int64_t grace_ms;            /* a cancelled remote attempt loses its lease after this */
+    struct guest *const *guests; /* borrowed; see guest.h */
+    size_t guests_count;
 };
 
 /* Builds the memory state from the store. The broker's `ready` callback must be engine_ready with

@@ -21,6 +21,8 @@ void batch_init(struct batch *batch, struct engine *engine)
     batch->aborts_count = batch->aborts_room = 0;
     batch->events = NULL;
     batch->events_room = 0;
+    batch->lost = false;
+    batch->orders_told = 0;
     list_init(&batch->commands);
     list_init(&batch->deferred);
     list_init(&batch->answered);
@@ -314,8 +316,8 @@ static bool save_queues(struct batch *batch, struct err *err)
 bool batch_save(struct batch *batch, bool *lost)
 {
     struct err err = ERR_INIT;
-    *lost = false;
-    if (!batch_ok(batch) || !(batch->writes || janitor_sweeps(batch))) {
+    *lost = batch->lost;
+    if (!batch_ok(batch) || *lost || !(batch->writes || janitor_sweeps(batch))) {
         return batch_ok(batch);
     }
     if (!batch_begin(batch)) {

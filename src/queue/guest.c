@@ -1,0 +1,191 @@
+/* queue/guest.c: rooms that live on the engine without its knowing them. See guest.h.
+ *
+ * Thread: engine. Keeps: I6 (what a change implies is written in its transaction).
+ *
+ * SPDX-License-Identifier: MIT */
+#include "queue/guest.h"
+
+#include "queue/engine.h"
+#include "queue/flow.h"
+
+/* ---- The engine's side ---- */
+
+void on_guest(struct batch *batch, struct command *command)
+{
+    command->guest.decide(command->guest.guest, batch, command);
+    batch_answer(batch, command);
+}
+
+int64_t guests_in_ms(const struct engine *engine, struct now now)
+{
+    int64_t in = NEVER_MS;
+    for (size_t i = 0; i < engine->with.guests_count; i++) {
+        struct guest *guest = engine->with.guests[i];
+        in = MIN(in, guest->due_in_ms(guest, now));
+    }
+    return in;
+}
+
+void guests_act(struct batch *batch)
+{
+    const struct engine_options *with = &batch->engine->with;
+    for (size_t i = 0; batch_ok(batch) && !batch->lost && i < with->guests_count; i++) {
+        struct guest *guest = with->guests[i];
+        if (guest->act != NULL && !engine_paused(batch->engine, batch->now) &&
+            guest->due_in_ms(guest, batch->now) == 0) {
+            guest->act(guest, batch);
+        }
+    }
+}
+
+static void tell_guests(struct batch *batch, const struct task *was, const struct task *now)
+{
+    const struct engine_options *with = &batch->engine->with;
+    if (id_none(now->schedule) && id_none(now->team)) {
+        return;
+    }
+    for (size_t i = 0; i < with->guests_count; i++) {
+        if (with->guests[i]->changed != NULL && batch_ok(batch)) {
+            with->guests[i]->changed(with->guests[i], batch, was, now);
+        }
+    }
+}
+
+static bool follow_orders(struct batch *batch)
+{
+    bool any = false;
+    while (batch->orders_told < batch->orders_count) { /* grows on the way */
+        tell_guests(batch, NULL, &batch->orders[batch->orders_told++]->task);
+        any = true;
+    }
+    return any;
+}
+
+static bool follow_items(struct batch *batch)
+{
+    bool any = false;
+    for (size_t i = 0; i < batch->all_count; i++) {
+        struct item *item = batch->all[i];
+        bool changed = item->found && item->owner != NULL && !item->removed &&
+                       item->now.state != item->was.state;
+        if (changed && item->told != 1 + (int)item->now.state) {
+            item->told = 1 + (int)item->now.state;
+            tell_guests(batch, &item->was, &item->now);
+            any = true;
+        }
+    }
+    return any;
+}
+
+bool guests_follow(struct batch *batch)
+{
+    if (batch->engine->with.guests_count == 0 || !batch_ok(batch) || batch->lost) {
+        return false;
+    }
+    bool items = follow_items(batch);
+    return follow_orders(batch) || items;
+}
+
+void guests_settle(struct batch *batch, bool committed)
+{
+    const struct engine_options *with = &batch->engine->with;
+    for (size_t i = 0; i < with->guests_count; i++) {
+        if (with->guests[i]->settled != NULL) {
+            with->guests[i]->settled(with->guests[i], batch, committed);
+        }
+    }
+}
+
+/* ---- The guest's side ---- */
+
+struct tx *guest_tx(struct batch *batch)
+{
+    return batch_begin(batch) ? batch->tx : NULL;
+}
+
+struct now guest_now(const struct batch *batch)
+{
+    return batch->now;
+}
+
+struct arena *guest_arena(struct batch *batch)
+{
+    return &batch->arena;
+}
+
+struct rand *guest_rand(const struct batch *batch)
+{
+    return batch->engine->with.rand;
+}
+
+struct task_id guest_make_id(struct batch *batch)
+{
+    return id_make(&batch->engine->ids, clock_real_wall_ms());
+}
+
+void guest_store_failed(struct batch *batch, const struct err *err)
+{
+    batch_fail_store(batch, err);
+}
+
+void guest_lost(struct batch *batch)
+{
+    batch->lost = true;
+}
+
+void guest_wrote(struct batch *batch)
+{
+    batch->writes = true;
+}
+
+bool guest_create(struct batch *batch, struct order *orders, size_t count, struct err *err)
+{
+    struct command command = {.kind = COMMAND_CREATE,
+                              .arena = &batch->arena,
+                              .create = {.orders = orders, .count = count}};
+    switch (create_orders(batch, &command)) {
+    case CREATE_DONE:
+        return true;
+    case CREATE_LATER:
+        guest_lost(batch);
+        return err_set(err, ERR_CONFLICT, "an earlier change is in the way");
+    default:
+        *err = batch_ok(batch) ? command.err : batch->err;
+        return false;
+    }
+}
+
+bool guest_cancel(struct batch *batch, struct task_id id, struct str reason, struct err *err)
+{
+    struct item *item;
+    if (!batch_find(batch, id, &item, err)) {
+        return false;
+    }
+    if (item->now.container) {
+        return flow_cancel(batch, item, reason, batch, err);
+    }
+    if (!task_cancel(&item->now, reason, batch->now.wall_ms, err)) {
+        return false;
+    }
+    batch_change(batch, item, item->owner == NULL ? batch : item->owner);
+    tell_cancel(batch, item);
+    return true;
+}
+
+const struct task *guest_task(struct batch *batch, struct task_id id)
+{
+    struct item *item = batch_item(batch, id);
+    return item == NULL || !item->found || item->removed ? NULL : &item->now;
+}
+
+void guest_tell(struct batch *batch, struct str topic, struct str name, struct str json)
+{
+    struct task none = {.id = TASK_ID_NONE};
+    struct event *event = publish_tell(batch, EVENT_TOPIC, &none);
+    if (event != NULL) {
+        struct arena *arena = &batch->events->arena;
+        event->topic = arena_str(arena, topic);
+        event->name = arena_str(arena, name);
+        event->text = arena_str(arena, json);
+    }
+}
