@@ -6,14 +6,12 @@
  * SPDX-License-Identifier: MIT */
 #include "client/http.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
-#include <sys/socket.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "client/transfer.h"
 
-#define POLL_MS         1000
 #define RETRY_AFTER_MAX (24 * HOUR_MS)
 
 struct client {
@@ -167,13 +165,6 @@ static int on_progress(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl
 
 /* ---- What goes out ---- */
 
-/* Programs that are started beside a call must not have the connection, which may be logged in. */
-static curl_socket_t open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
-{
-    (void)arg, (void)purpose;
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
 static void set_usual(struct client *client, struct receiver *receiver, struct str path)
 {
     CURL *curl = client->curl;
@@ -184,7 +175,7 @@ static void set_usual(struct client *client, struct receiver *receiver, struct s
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, transfer_open_socket);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* the server is named, no proxy is meant */
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CLIENT_CONNECT_MS);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->why);
@@ -206,42 +197,14 @@ static void set_body(struct client *client, const struct client_call *call)
     }
 }
 
-static CURLcode outcome(CURLM *multi)
-{
-    CURLcode code = CURLE_ABORTED_BY_CALLBACK;
-    const CURLMsg *message;
-    int left;
-    while ((message = curl_multi_info_read(multi, &left)) != NULL) {
-        code = message->msg == CURLMSG_DONE ? message->data.result : code;
-    }
-    return code;
-}
-
-/* Drives the transfer to its end, or until `stop` can be read. What has arrived by then is still
- * taken: an answer that is here must not be thrown away. */
-static CURLcode drive(struct client *client, const int *stop)
-{
-    struct curl_waitfd other = {.fd = stop == NULL ? -1 : *stop, .events = CURL_WAIT_POLLIN};
-    int running = 1;
-    bool stopped = false;
-    curl_multi_add_handle(client->multi, client->curl);
-    while (curl_multi_perform(client->multi, &running) == CURLM_OK && running > 0 && !stopped) {
-        other.revents = 0;
-        curl_multi_poll(client->multi, &other, stop == NULL ? 0 : 1, POLL_MS, NULL);
-        stopped = (other.revents & CURL_WAIT_POLLIN) != 0;
-    }
-    CURLcode code = outcome(client->multi);
-    curl_multi_remove_handle(client->multi, client->curl);
-    return code;
-}
-
 static bool perform(struct client *client, struct receiver *receiver, struct curl_slist *headers,
                     struct client_answer *out, struct err *err)
 {
     long status = 0;
     client->why[0] = '\0';
     curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
-    CURLcode code = drive(client, receiver->stop);
+    struct transfer_watch watch = {.stop = receiver->stop};
+    CURLcode code = transfer_drive(client->multi, client->curl, &watch);
     if (code != CURLE_OK && !receiver->ended) {
         const char *why = client->why[0] != '\0' ? client->why : curl_easy_strerror(code);
         client->url.len = client->base_len;
