@@ -1,5 +1,7 @@
 /* cli/view.h: what `errand watch` shows: a row per task, redrawn on a terminal, plain lines else.
  *
+ * Children stand behind their parent, indented: the rows are a tree written depth first.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_CLI_VIEW_H
 #define ERRAND_CLI_VIEW_H
@@ -7,18 +9,21 @@
 #include "cli/human.h"
 #include "task/task.h"
 
-#define VIEW_ROWS_MAX 200 /* tasks remembered; ended ones go first */
+#define VIEW_ROWS_MAX 1001 /* tasks remembered, a whole batch; ended ones go first */
 
 struct view_row {
     char id[TASK_ID_TEXT];
     char type[64], state[16], message[160];
-    double percent; /* negative: none */
-    int64_t since_ms;
+    int depth;          /* below how many that are shown */
+    double percent;     /* negative: none */
+    int64_t since_ms;   /* in its state */
+    int64_t started_ms; /* 0: not known */
 };
 
 struct view {
-    struct view_row rows[VIEW_ROWS_MAX];
+    struct view_row *rows;
     size_t count;
+    bool pinned;      /* the first row is what is watched: it stays in sight */
     struct buf frame; /* what is drawn, so that it goes out in one write */
     int lines;        /* drawn now, to be drawn over */
     bool dirty;
@@ -30,8 +35,9 @@ void view_fini(struct view *view);
 
 /* Something happened to a task. Absent texts and a negative percent leave what was known. */
 struct view_news {
-    struct str id, type, state, message;
+    struct str id, parent, type, state, message;
     double percent;
+    int64_t since_ms; /* when it came to that state; 0: now */
 };
 void view_take(struct view *view, const struct paper *paper, const struct view_news *news);
 

@@ -11,9 +11,11 @@
 #include "cli/verb.h"
 #include "cli/view.h"
 #include "wire/json.h"
+#include "wire/time.h"
 
 #define RECONNECT_PAUSE_US 1000000
 #define RECONNECTS_MAX     30
+#define SNAPSHOT_MAX       100
 #define SNAPSHOT_PATH      "/api/tasks?state=RUNNING&limit=100"
 
 struct watch_options {
@@ -46,6 +48,15 @@ static double percent_of(struct str progress, struct arena *arena)
     return percent;
 }
 
+/* When a task came to the state that an event tells, by its `at`. */
+static int64_t since_ms(struct str object, struct arena *arena)
+{
+    int64_t ms;
+    struct err ignored = ERR_INIT;
+    struct str at = json_find_str(object, "at", arena);
+    return !str_absent(at) && time_parse(at, &ms, &ignored) ? ms : 0;
+}
+
 static void check_end(struct watch *watch, struct str id, struct str state)
 {
     enum task_state parsed;
@@ -68,10 +79,12 @@ static void take_task(struct watch *watch, struct str object, const char *id_key
     struct str inside = str_absent(progress) ? object : progress;
     struct view_news news = {
         .id = json_find_str(object, id_key, &arena),
+        .parent = json_find_str(object, "parentId", &arena),
         .type = json_find_str(object, "taskType", &arena),
         .state = json_find_str(object, "state", &arena),
         .message = json_find_str(inside, "message", &arena),
         .percent = percent_of(inside, &arena),
+        .since_ms = since_ms(object, &arena),
     };
     if (watch->remote->json) {
         print_raw(object);
@@ -104,15 +117,20 @@ static void take_log(struct watch *watch, struct str data)
 
 /* ---- Looking up ---- */
 
+/* The list has the newest first; a parent is older than its children and comes before them. */
 static void take_list(struct watch *watch, struct str list)
 {
     struct json json;
-    struct str task;
+    struct str tasks[SNAPSHOT_MAX];
+    size_t count = 0;
     json_start(&json, list, &watch->look->arena);
     if (json_enter_array(&json, NULL)) {
-        while (remote_item(&json, &task)) {
-            take_task(watch, task, "id");
+        while (count < SNAPSHOT_MAX && remote_item(&json, &tasks[count])) {
+            count++;
         }
+    }
+    while (count > 0) {
+        take_task(watch, tasks[--count], "id");
     }
 }
 
@@ -170,11 +188,6 @@ static void take_line(struct watch *watch, struct str line)
     }
 }
 
-static bool go_on(const struct watch *watch)
-{
-    return !watch->ended && !watch->refused;
-}
-
 static bool on_line(void *arg, struct str line)
 {
     struct watch *watch = arg;
@@ -184,7 +197,7 @@ static bool on_line(void *arg, struct str line)
     }
     take_line(watch, line);
     view_draw(&watch->view, &paper, false);
-    return go_on(watch);
+    return !watch->refused;
 }
 
 static bool on_tick(void *arg)
@@ -192,7 +205,7 @@ static bool on_tick(void *arg)
     struct watch *watch = arg;
     struct paper paper = paper_stdout();
     view_draw(&watch->view, &paper, false);
-    return true;
+    return !watch->ended; /* the server ends the stream; this is for one that does not */
 }
 
 /* True when the watched task has ended. */
@@ -216,7 +229,8 @@ static bool follow(struct watch *watch, struct err *err)
         *err = watch->err;
         return false;
     }
-    return ok || (answer.status >= 400 && remote_refusal(watch->remote, &answer, err));
+    return ok || watch->ended ||
+           (answer.status >= 400 && remote_refusal(watch->remote, &answer, err));
 }
 
 static bool follow_on(struct watch *watch, struct err *err)
@@ -252,6 +266,7 @@ static enum exit_status run_watch(const void *options, const struct words *words
         .last_id = BUF_INIT(KIB),
     };
     view_init(&watch.view);
+    watch.view.pinned = !str_absent(watch.id);
     bool ok = remote_open(&remote, &given->remote, &err) &&
               remote_open(&beside, &given->remote, &err) && follow_on(&watch, &err);
     struct paper paper = paper_stdout();
@@ -275,7 +290,8 @@ const struct verb watch_verb = {
     .about =
         "Shows a line with a progress bar for each running task, as it happens; into a file or\n"
         "pipe, one line for each change. With an ID only that task, with its log, until it\n"
-        "has ended; otherwise until it is stopped with Ctrl-C.",
+        "has ended; of a batch the tree of its children, with the parent's bar for how many\n"
+        "of them have ended. Otherwise until it is stopped with Ctrl-C.",
     .examples = "# everything\nerrand watch\n"
                 "# one task, until it has ended\n"
                 "errand watch $(errand push resize '{\"image\":7}')",

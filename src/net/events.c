@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: MIT */
 #include "net/events.h"
 
+#include <stdlib.h>
+
 #include "base/channel.h"
 #include "base/mem.h"
 #include "net/backlog.h"
@@ -38,9 +40,26 @@ struct subscriber { /* in its exchange's arena */
     struct events_filter filter;
     uint64_t next;   /* the number it reads next */
     bool is_stalled; /* its socket is full; it goes on when that has drained */
+    bool is_over;    /* the end it waited for was told; what came with it still follows */
 };
 
 /* ---- Subscribers ---- */
+
+static int id_order(const void *left, const void *right)
+{
+    const struct task_id *a = left, *b = right;
+    return a->hi != b->hi ? (a->hi > b->hi) - (a->hi < b->hi) : (a->lo > b->lo) - (a->lo < b->lo);
+}
+
+/* The task that is watched, or a descendant of it: known to be, or a new child of one that is. */
+static bool is_of_family(const struct events_filter *filter, const struct event *event)
+{
+    struct task_id task = event->task, parent = event->parent;
+    return id_eq(filter->task, task) ||
+           (!id_none(parent) &&
+            (id_eq(filter->task, parent) ||
+             bsearch(&parent, filter->family, filter->family_count, sizeof parent, id_order)));
+}
 
 static bool matches(const struct events_filter *filter, const struct event *event)
 {
@@ -50,7 +69,7 @@ static bool matches(const struct events_filter *filter, const struct event *even
                str_eq(filter->topic, event->topic);
     }
     return (filter->kinds == 0 || (filter->kinds & 1u << event->kind) != 0) &&
-           (id_none(filter->task) || id_eq(filter->task, event->task)) &&
+           (id_none(filter->task) || is_of_family(filter, event)) &&
            (str_absent(filter->type) || str_eq(filter->type, event->type)) &&
            (str_absent(filter->document) ||
             (!str_absent(event->document) && str_eq(filter->document, event->document)));
@@ -106,19 +125,17 @@ static void read_on(struct subscriber *subscriber)
     }
     for (uint64_t number = subscriber->next; number < backlog->next; number++) {
         const struct event *event = backlog_event(backlog, number);
-        bool last = is_last(&subscriber->filter, event);
+        subscriber->is_over = subscriber->is_over || is_last(&subscriber->filter, event);
         if (matches(&subscriber->filter, event)) {
             buf_str(piece, backlog_text(backlog, number));
         }
-        if ((last || piece->len >= SEND_PIECE) && !send_piece(subscriber, number + 1)) {
-            return;
-        }
-        if (last) {
-            end(subscriber);
+        if (piece->len >= SEND_PIECE && !send_piece(subscriber, number + 1)) {
             return;
         }
     }
-    send_piece(subscriber, backlog->next);
+    if (send_piece(subscriber, backlog->next) && subscriber->is_over) {
+        end(subscriber);
+    }
 }
 
 static void on_drained(struct exchange *exchange)
@@ -177,21 +194,38 @@ static void greet(struct subscriber *subscriber)
     struct events *events = subscriber->events;
     struct buf *piece = &events->piece;
     const struct event *first = subscriber->filter.first;
+    size_t count = subscriber->filter.first_count;
+    bool over = false;
     buf_c(piece, "retry: 3000\n\n");
     if (!find_place(events, &subscriber->filter, &subscriber->next)) {
         subscriber->next = events->backlog.next;
         buf_c(piece, "event: reset\ndata: {}\n\n");
     }
-    if (first != NULL) {
-        event_write(piece, 0, first);
-        subscriber->filter.first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (matches(&subscriber->filter, &first[i])) {
+            event_write(piece, 0, &first[i]);
+        }
+        over = over || is_last(&subscriber->filter, &first[i]);
     }
+    subscriber->filter.first = NULL;
     bool sent = send_piece(subscriber, subscriber->next);
-    if (first != NULL && is_last(&subscriber->filter, first)) {
+    if (over || (!sent && count > 0)) {
         end(subscriber);
     } else if (sent) {
         read_on(subscriber);
     }
+}
+
+static void keep_family(struct events_filter *filter, struct arena *arena)
+{
+    struct task_id *sorted = arena_array(arena, struct task_id, filter->family_count);
+    for (size_t i = 0; i < filter->family_count; i++) {
+        sorted[i] = filter->family[i];
+    }
+    if (filter->family_count > 0) {
+        qsort(sorted, filter->family_count, sizeof *sorted, id_order);
+    }
+    filter->family = sorted;
 }
 
 static struct subscriber *subscriber_new(struct events *events, struct exchange *exchange,
@@ -204,6 +238,7 @@ static struct subscriber *subscriber_new(struct events *events, struct exchange 
     subscriber->filter.type = arena_str(&exchange->arena, filter->type);
     subscriber->filter.document = arena_str(&exchange->arena, filter->document);
     subscriber->filter.topic = arena_str(&exchange->arena, filter->topic);
+    keep_family(&subscriber->filter, &exchange->arena);
     exchange->user = subscriber;
     exchange->gone = on_gone;
     list_append(&events->subscribers, &subscriber->link);

@@ -43,15 +43,17 @@ void events_give(struct events *events, struct event_batch *batch); /* takes the
 /* ---- Streams ---- */
 
 struct events_filter {
-    struct task_id task;       /* none: all */
+    struct task_id task;          /* none: all */
+    const struct task_id *family; /* its descendants, whose events are sent too; any order */
+    size_t family_count;
     unsigned kinds;            /* bits 1 << enum event_kind; 0: all */
     struct str type, document; /* absent: all */
     struct str topic;          /* a guest's events on this topic alone; absent: all but those */
     struct str last_event_id;  /* resume behind it; absent or empty: from now on, or from `after` */
     uint64_t after;            /* an earlier events_last(): begin behind it; 0: from now on */
-    const struct event *first; /* sent before all others, without a number: how the task stands
-                                  now; NULL: nothing */
-    bool until_ended;          /* the stream is over after the event that says `task` has ended */
+    const struct event *first; /* sent before all others, without numbers: how things stand now */
+    size_t first_count;
+    bool until_ended; /* the stream is over after the event that says `task` has ended */
 };
 
 /* Reads the query of GET /api/events: types, taskType, documentId, lastEventId (access_token is

@@ -48,7 +48,7 @@ const struct route routes[] = { /* every on_*(): parse, ask, answer. */
      "Why a task is not running now",
      .answers = "200 Why", .faults = "404"},
     {GET, "/api/tasks/{id}/stream", MAY_READ_TASKS, on_task_stream,
-     "Server-sent events of one task until it has ended",
+     "Server-sent events of a task and its descendants until it has ended",
      .answers = "200", .faults = "404", .params = &stream_params, .media = ROUTE_STREAM},
     {POST, "/api/tasks/{id}/heartbeat", MAY_WORK, on_task_heartbeat,
      "Renew a lease, report progress and log lines",

@@ -26,14 +26,52 @@ struct queries {
     } askers[READERS_MAX];
 };
 
+/* Adds the children of `parent`, each followed by its own. Families are a few levels deep. */
+static bool look_up_children(struct reader *reader, struct query *query, struct task_id parent)
+{
+    struct task_rows *all = &query->rows, found;
+    struct task_filter filter = {.parent = parent, .limit = FAMILY_MAX, .omit_over = 1};
+    if (!reader_list(reader, &filter, query->arena, &found, &query->err)) {
+        return false;
+    }
+    for (size_t i = found.count; i-- > 0 && all->count < FAMILY_MAX;) { /* newest first */
+        const struct task_row *row = &found.at[i];
+        all->at[all->count++] = *row;
+        if (row->task.container && !look_up_children(reader, query, row->task.id)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool look_up_family(struct reader *reader, struct query *query)
+{
+    query->rows = (struct task_rows){0};
+    if (!reader_detail(reader, query->id, query->arena, &query->found, &query->detail,
+                       &query->err)) {
+        return false;
+    }
+    if (!query->found || !query->detail.task.container) {
+        return true;
+    }
+    query->rows.at = arena_array(query->arena, struct task_row, FAMILY_MAX);
+    return look_up_children(reader, query, query->id);
+}
+
 static void look_up(struct reader *reader, struct query *query)
 {
     query->err = ERR_INIT;
-    if (query->kind == QUERY_LIST) {
+    switch (query->kind) {
+    case QUERY_LIST:
         (void)!reader_list(reader, &query->filter, query->arena, &query->rows, &query->err);
-    } else {
+        break;
+    case QUERY_DETAIL:
         (void)!reader_detail(reader, query->id, query->arena, &query->found, &query->detail,
                              &query->err);
+        break;
+    case QUERY_FAMILY:
+        (void)!look_up_family(reader, query);
+        break;
     }
 }
 

@@ -11,17 +11,19 @@
 #include "base/list.h"
 #include "store/store.h"
 
-enum query_kind { QUERY_LIST, QUERY_DETAIL };
+#define FAMILY_MAX 1000 /* descendants that are looked up; one request creates no more */
+
+enum query_kind { QUERY_LIST, QUERY_DETAIL, QUERY_FAMILY };
 
 struct query {
     struct link link;
     enum query_kind kind;
     struct arena *arena;       /* the asker's; holds question and answer */
     struct task_filter filter; /* LIST */
-    struct task_id id;         /* DETAIL */
-    struct task_rows rows;     /* out of LIST */
-    bool found;                /* out of DETAIL */
-    struct task_detail detail; /* out of DETAIL */
+    struct task_id id;         /* DETAIL, FAMILY */
+    struct task_rows rows;     /* out of LIST; of FAMILY: the descendants, each behind its parent */
+    bool found;                /* out of DETAIL, FAMILY */
+    struct task_detail detail; /* out of DETAIL, FAMILY */
     struct err err;            /* out */
     void *sender;
 };

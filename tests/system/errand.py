@@ -242,6 +242,15 @@ class Stream:
             if wanted(seen[-1][0], seen[-1][2]):
                 return seen
 
+    def rest(self):
+        """All events until the server ends the stream."""
+        seen = []
+        try:
+            while True:
+                seen.append(self.next())
+        except (ConnectionError, EOFError):
+            return seen
+
     def close(self):
         self.wire.close()
 

@@ -51,6 +51,46 @@ def a_task_has_a_stream_of_its_own(s):
 
 
 @test()
+def a_parents_stream_tells_of_its_descendants(s):
+    other = s.create("other", queue="elsewhere")
+    parent = s.post("/api/tasks", {"taskType": "p", "documentId": "d", "children": [
+        {"taskType": "one"}, {"taskType": "inner", "children": [{"taskType": "leaf"}]}]}, 201)
+    one, inner = s.show(parent)["childIds"]
+    leaf, = s.show(inner)["childIds"]
+    stream = s.stream(f"/api/tasks/{parent['id']}/stream")
+    same([(stream.next()[2]["taskId"]) for _ in range(4)], [parent["id"], one, inner, leaf])
+    claimed = s.claim_one()
+    s.heartbeat(claimed, progress={"percent": 50}, log="mine")
+    s.complete(claimed)
+    s.complete(s.claim_one(queues=["elsewhere"]))
+    s.complete(s.claim_one())
+    events = stream.rest()
+    check(other["id"] not in str(events), "another task's events")
+    same([d["taskId"] for event, _, d in events if event == "state" and d["state"] == "COMPLETED"],
+         [one, leaf, inner, parent["id"]])
+    for _, _, data in events:
+        same(data.get("parentId"), {one: parent["id"], inner: parent["id"], leaf: inner}.get(
+            data["taskId"]))
+        same(data.get("batchId"), None if data["taskId"] == parent["id"] else parent["id"])
+    shares = [d["percent"] for event, _, d in events
+              if event == "progress" and d["taskId"] == parent["id"]]
+    same(shares, [50])
+
+
+@test()
+def the_stream_of_a_cancelled_parent_tells_all_ends(s):
+    parent = s.post("/api/tasks", {"taskType": "p", "children": [{"taskType": "c"}] * 3}, 201)
+    stream = s.stream(f"/api/tasks/{parent['id']}/stream")
+    for _ in range(4):
+        stream.next()
+    s.cancel(parent)
+    same([d["state"] for _, _, d in stream.rest()], ["CANCELLED"] * 4)
+    again = s.stream(f"/api/tasks/{parent['id']}/stream").rest()
+    same([d["taskId"] for _, _, d in again][-1], parent["id"])
+    same(len(again), 4)
+
+
+@test()
 def filters_choose_events(s):
     by_type = s.stream("/api/events?taskType=a")
     by_document = s.stream("/api/events?documentId=d%2F1")
