@@ -1,0 +1,242 @@
+/* client/redis.c: pipelines, scripts and the circuit. See redis.h.
+ *
+ * `wire` is the circuit: a connection while it is closed, NULL while it is open and the probe looks
+ * for a new one.
+ *
+ * Thread: the owner's.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "client/redis.h"
+
+#include <openssl/sha.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "client/redis_probe.h"
+
+struct command {
+    const struct str *words;
+    size_t count;
+    const struct redis_script *script; /* then words are its arguments */
+    struct str key;
+};
+
+struct redis {
+    struct arena texts; /* of the url */
+    struct redis_probe probe;
+    struct redis_wire *wire;
+    struct command *commands;
+    size_t count, room;
+    struct arena words; /* of the commands */
+};
+
+/* ---- Life ---- */
+
+bool redis_open(const struct redis_options *options, struct redis **out, struct err *err)
+{
+    struct redis *redis = mem_new(struct redis);
+    redis->probe.stop_fd = redis->probe.done_fd = -1;
+    if (!redis_url_parse(options->url, &redis->texts, &redis->probe.url, err) ||
+        !redis_probe_init(&redis->probe, err)) {
+        redis_close(redis);
+        return false;
+    }
+    redis->probe.probe_key = arena_str(&redis->texts, options->probe_key);
+    redis_probe_start(&redis->probe);
+    *out = redis;
+    return true;
+}
+
+void redis_close(struct redis *redis)
+{
+    if (redis == NULL) {
+        return;
+    }
+    redis_probe_fini(&redis->probe);
+    redis_wire_close(redis->wire);
+    arena_fini(&redis->texts);
+    arena_fini(&redis->words);
+    mem_free(redis->commands);
+    mem_free(redis);
+}
+
+/* ---- The circuit ---- */
+
+static void open_circuit(struct redis *redis, const struct err *err)
+{
+    log_warn("redis " STR_FMT ":%u: %s; going on without it", STR_ARG(redis->probe.url.host),
+             redis->probe.url.port, err->text);
+    redis_wire_close(redis->wire);
+    redis->wire = NULL;
+    redis->probe.failures++;
+    redis_probe_start(&redis->probe);
+}
+
+bool redis_away(struct redis *redis)
+{
+    if (redis->wire == NULL && (redis->wire = redis_probe_take(&redis->probe)) != NULL) {
+        log_info("redis " STR_FMT ":%u answers", STR_ARG(redis->probe.url.host),
+                 redis->probe.url.port);
+    }
+    return redis->wire == NULL;
+}
+
+bool redis_wait(struct redis *redis, int64_t limit_ms)
+{
+    if (redis_away(redis)) {
+        redis_probe_wait(&redis->probe, limit_ms);
+    }
+    return !redis_away(redis);
+}
+
+/* ---- Commands ---- */
+
+void redis_script_init(struct redis_script *script, struct str text)
+{
+    unsigned char digest[SHA_DIGEST_LENGTH];
+    SHA1((const unsigned char *)text.ptr, text.len, digest);
+    script->text = text;
+    for (size_t i = 0; i < sizeof digest; i++) {
+        snprintf(script->sha + 2 * i, 3, "%02x", digest[i]);
+    }
+}
+
+static void add(struct redis *redis, struct command command)
+{
+    if (redis->count == redis->room) {
+        redis->room = MAX(2 * redis->room, 16);
+        redis->commands = mem_array(redis->commands, redis->room, sizeof *redis->commands);
+    }
+    struct str *words = arena_array(&redis->words, struct str, command.count);
+    for (size_t i = 0; i < command.count; i++) {
+        words[i] = command.words[i];
+    }
+    command.words = words;
+    redis->commands[redis->count++] = command;
+}
+
+void redis_add(struct redis *redis, const struct str *words, size_t count)
+{
+    add(redis, (struct command){.words = words, .count = count});
+}
+
+void redis_add_script(struct redis *redis, const struct redis_script *script, struct str key,
+                      const struct str *words, size_t count)
+{
+    add(redis, (struct command){.script = script, .key = key, .words = words, .count = count});
+}
+
+static void send_command(struct redis_wire *wire, const struct command *command, bool whole,
+                         struct arena *arena)
+{
+    if (command->script == NULL) {
+        redis_wire_add(wire, command->words, command->count);
+        return;
+    }
+    struct str *words = arena_array(arena, struct str, 4 + command->count);
+    words[0] = whole ? STR("EVAL") : STR("EVALSHA");
+    words[1] = whole ? command->script->text : str_of(command->script->sha);
+    words[2] = STR("1");
+    words[3] = command->key;
+    for (size_t i = 0; i < command->count; i++) {
+        words[4 + i] = command->words[i];
+    }
+    redis_wire_add(wire, words, 4 + command->count);
+}
+
+static struct redis_reply copy_reply(const redisReply *from, struct arena *arena)
+{
+    struct redis_reply to = {.kind = REDIS_NOTHING};
+    switch (from->type) {
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS:
+    case REDIS_REPLY_ERROR:
+        to.kind = REDIS_TEXT;
+        to.text = arena_str(arena, (struct str){from->str, from->len});
+        break;
+    case REDIS_REPLY_INTEGER:
+        to.kind = REDIS_NUMBER;
+        to.number = from->integer;
+        break;
+    case REDIS_REPLY_ARRAY:
+        to.kind = REDIS_LIST;
+        to.number = (int64_t)from->elements;
+        to.items = arena_array(arena, struct redis_reply, from->elements);
+        for (size_t i = 0; i < from->elements; i++) {
+            to.items[i] = copy_reply(from->element[i], arena);
+        }
+        break;
+    }
+    return to;
+}
+
+/* False with `err` untouched: Redis does not know the script. */
+static bool read_answer(struct redis *redis, struct arena *arena, struct redis_reply *out,
+                        bool *unknown, struct err *err)
+{
+    SCOPED(redis_wire_free) redisReply *reply = NULL;
+    if (!redis_wire_next(redis->wire, REDIS_COMMAND_MS, &reply, err)) {
+        return false;
+    }
+    if (reply->type == REDIS_REPLY_ERROR) {
+        struct str code = redis_wire_code(reply);
+        *unknown = str_is(code, "NOSCRIPT");
+        return *unknown || err_set(err, ERR_UNAVAILABLE, "it says " STR_FMT, STR_ARG(code));
+    }
+    *out = copy_reply(reply, arena);
+    return true;
+}
+
+/* All scripts that were not known are sent whole, in their order: the first of each kind teaches
+ * it. */
+static bool read_answers(struct redis *redis, struct arena *arena, struct redis_reply *out,
+                         struct err *err)
+{
+    bool *unknown = arena_array(arena, bool, redis->count);
+    for (size_t i = 0; i < redis->count; i++) {
+        if (!read_answer(redis, arena, &out[i], &unknown[i], err)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < redis->count; i++) {
+        if (unknown[i]) {
+            send_command(redis->wire, &redis->commands[i], true, arena);
+            if (!read_answer(redis, arena, &out[i], &unknown[i], err)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+bool redis_run(struct redis *redis, struct arena *arena, struct redis_reply **out, struct err *err)
+{
+    struct err why = ERR_INIT;
+    size_t count = redis->count;
+    bool fine = !redis_away(redis) || err_set(&why, ERR_UNAVAILABLE, "it is away");
+    *out = arena_array(arena, struct redis_reply, count);
+    if (fine) {
+        for (size_t i = 0; i < count; i++) {
+            send_command(redis->wire, &redis->commands[i], false, arena);
+        }
+        fine = read_answers(redis, arena, *out, &why);
+        if (fine) {
+            redis->probe.failures = 0;
+        } else {
+            open_circuit(redis, &why);
+        }
+    }
+    redis->count = 0;
+    arena_clear(&redis->words);
+    return fine || err_set(err, ERR_UNAVAILABLE, "redis: %s", why.text);
+}
+
+bool redis_publish(struct redis *redis, struct str channel, struct str message, struct err *err)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct redis_reply *replies;
+    const struct str words[] = {STR("PUBLISH"), channel, message};
+    redis_add(redis, words, ARRAY_LEN(words));
+    return redis_run(redis, &arena, &replies, err);
+}
