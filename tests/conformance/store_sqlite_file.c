@@ -103,6 +103,19 @@ TEST(a_reader_needs_a_file_that_is_there)
     place_free(place);
 }
 
+TEST(a_read_that_fails_on_its_way_is_a_failure_not_a_short_answer)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct err err = ERR_INIT;
+    struct task task = bench_task(&b);
+    struct task_detail detail;
+    bool found = false;
+    bench_insert(&b, &task);
+    place_run(b.place, "DROP TABLE child");
+    CHECK(!reader_detail(b.reader, task.id, &b.arena, &found, &detail, &err));
+}
+
 /* A file with only the first migration, and a task in it. */
 static struct place *old_place(void)
 {

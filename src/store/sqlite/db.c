@@ -150,7 +150,7 @@ bool db_change(struct db *db, enum sql_id id, bool *changed, struct err *err)
 bool db_row(struct db *db, enum sql_id id, bool *row, struct err *err)
 {
     int rc = sqlite3_step(db->statements[id]);
-    *row = rc == SQLITE_ROW;
+    *row = rc != SQLITE_DONE;
     if (rc == SQLITE_ROW) {
         return true;
     }

@@ -51,7 +51,8 @@ MUST_CHECK bool db_pragma(struct db *db, const char *pragma, int64_t *out, struc
 MUST_CHECK bool db_run(struct db *db, enum sql_id id, struct err *err);
 /* The same; *changed: did it change a row? */
 MUST_CHECK bool db_change(struct db *db, enum sql_id id, bool *changed, struct err *err);
-/* Steps a query. At its end *row is false and the statement reset. */
+/* Steps a query. At its end *row is false and the statement reset. A failure is not the end: *row
+ * stays true, so that a loop over rows may return !row. */
 MUST_CHECK bool db_row(struct db *db, enum sql_id id, bool *row, struct err *err);
 void db_done(struct db *db, enum sql_id id); /* enough rows seen */
 
