@@ -85,12 +85,12 @@ struct record_filter {
     enum record_kind kind;
     struct task_id parent;
     struct str owner;
-    uint32_t marks; /* bits 1 << mark; 0: any */
-    int64_t at_from_ms, at_before_ms;
-    struct task_id after;  /* only with greater ids: oldest first ... */
-    struct task_id before; /* only with smaller ids */
-    bool oldest_first;     /* else newest first, by id */
-    size_t limit;          /* 0: none */
+    uint32_t marks;                   /* bits 1 << mark; 0: any */
+    int64_t at_from_ms, at_before_ms; /* from on, up to before; who has no time is in no range */
+    struct task_id after;             /* only with greater ids: oldest first ... */
+    struct task_id before;            /* only with smaller ids */
+    bool oldest_first;                /* else newest first, by id */
+    size_t limit;                     /* 0: none */
 };
 MUST_CHECK bool tx_records_list(struct tx *tx, const struct record_filter *filter,
                                 struct arena *arena, struct records *out, struct err *err);

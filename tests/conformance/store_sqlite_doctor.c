@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "store/record.h"
 #include "store_sqlite.h"
 #include "store_suite.h"
 
@@ -22,8 +23,23 @@ static void note(void *arg, const char *invariant, const char *sentence)
     findings->count++;
 }
 
+static void fill_record(struct bench *b)
+{
+    struct record record = {.kind = RECORD_SCHEDULE,
+                            .id = {1, 2},
+                            .parent = {3, 4},
+                            .key = STR("k"),
+                            .body = STR("{}")};
+    struct record_save save = {.record = &record};
+    struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    CHECK_OK(store_begin(b->store, &tx, &err));
+    CHECK_OK(tx_records_save(tx, &save, 1, &err));
+    CHECK_OK(tx_commit(&tx, &err));
+}
+
 /* A store with one of everything: a running task with a document, a failed one with attempts, a
- * queued one with a key, labels, a team, a parent and a dependency. */
+ * queued one with a key, labels, a team, a parent and a dependency; a record. */
 static void fill(struct bench *b)
 {
     struct task running = bench_task(b), failed = bench_task(b), parent = bench_task(b);
@@ -52,6 +68,7 @@ static void fill(struct bench *b)
     queued.depends_count = 1;
     queued.team = (struct task_id){1, 2};
     bench_insert(b, &queued);
+    fill_record(b);
 }
 
 /* Damages a healthy store with `sql`; the doctor must name `invariant`. */
@@ -198,4 +215,11 @@ TEST(the_doctor_finds_children_of_a_task_that_is_no_container)
 TEST(the_doctor_finds_a_dependency_on_a_task_that_is_missing)
 {
     finds("UPDATE dependency SET on_k = 77", "relations");
+}
+
+TEST(the_doctor_finds_a_record_that_was_never_written)
+{
+    finds("UPDATE record SET version = 0", "records");
+    finds("UPDATE record SET id = x'00'", "records");
+    finds("UPDATE record SET due_ms = -1", "records");
 }

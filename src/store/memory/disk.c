@@ -302,6 +302,7 @@ void memory_disk_free(struct memory_disk *disk)
     shelf_fini(&disk->shelf);
     finder_fini(&disk->finder);
     leases_fini(&disk->leases);
+    pile_fini(&disk->records);
     struct map_walk walk = MAP_WALK;
     for (struct map_node *n; (n = map_walk(&disk->names, &walk)) != NULL;) {
         map_remove(&disk->names, n);

@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "store/counts.h"
 #include "store/memory/memory.h"
+#include "store/memory/record.h"
 #include "store/ops.h"
 
 /* A record is the child of `to`, or depends on it. */
@@ -61,10 +62,11 @@ struct view {
 };
 
 struct memory_disk {
-    pthread_mutex_t lock; /* guards `shelf` between a commit and the readers */
+    pthread_mutex_t lock; /* guards `shelf` and `records` between a commit and the readers */
     struct shelf shelf;
     struct finder finder;
     struct map leases;
+    struct pile records;
     struct map names;           /* interned types and queues; only ever more */
     struct store_queue *queues; /* owned, names interned */
     size_t queues_count;
@@ -107,6 +109,7 @@ struct memory_tx {
     struct shelf shelf;   /* what it changed */
     struct finder finder; /* of that */
     struct map leases;    /* that it took or let go */
+    struct pile records;  /* that it changed */
     struct count_change counts;
     struct store_queue *queues; /* changed; names interned */
     size_t queues_count;
@@ -189,6 +192,10 @@ bool memory_free_document(struct tx *tx, struct str document, struct task_id hol
                           struct err *err);
 
 /* ---- list.c ---- */
+struct memory_reader {
+    struct reader reader;
+    struct memory_disk *disk;
+};
 bool memory_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,
                    struct task_id **ids, size_t *count, struct err *err);
 bool memory_reader_open(struct store *store, struct reader **out, struct err *err);

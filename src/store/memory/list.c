@@ -7,11 +7,6 @@
 #include "store/memory/disk.h"
 #include "store/shared.h"
 
-struct memory_reader {
-    struct reader reader;
-    struct memory_disk *disk;
-};
-
 bool memory_reader_open(struct store *base, struct reader **out, struct err *err)
 {
     (void)err;

@@ -193,6 +193,7 @@ static bool check(struct store *base, store_finding_fn *each, void *arg, struct 
         check_relations(store->disk, store->disk->shelf.at[i], each, arg);
     }
     check_leases(store->disk, each, arg);
+    pile_check(&store->disk->records, each, arg);
     check_counts(store, each, arg);
     return true;
 }
@@ -224,6 +225,15 @@ static const struct store_ops ops = {
     .list = memory_list,
     .detail = memory_detail,
     .counts = list_counts,
+    .records_load = memory_records_load,
+    .records_find = memory_records_find,
+    .records_save = memory_records_save,
+    .records_delete = memory_records_delete,
+    .records_clear = memory_records_clear,
+    .records_due = memory_records_due,
+    .records_list = memory_records_list,
+    .reader_records = memory_reader_records,
+    .reader_record = memory_reader_record,
     .check = check,
     .health = health,
 };

@@ -33,6 +33,7 @@ static void end(struct memory_tx *tx)
     mem_free(tx->shelf.at);
     finder_fini(&tx->finder);
     leases_fini(&tx->leases);
+    pile_fini(&tx->records);
     mem_free(tx->queues);
     count_change_clear(&tx->counts);
     tx->shelf = (struct shelf){0};
@@ -69,6 +70,7 @@ static void place_all(struct memory_tx *tx)
         disk_save_queue(disk, &tx->queues[i]);
     }
     leases_place(&disk->leases, &tx->leases);
+    pile_place(&disk->records, &tx->records);
     disk->last_id = tx->last_id;
     pthread_mutex_unlock(&disk->lock);
     counts_apply(&tx->store->counts, &tx->counts);

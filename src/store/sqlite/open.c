@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "store/sqlite/record.h"
 #include "store/sqlite/sqlite.h"
 
 #define LOCK_NAME  "errand.lock"
@@ -74,6 +75,15 @@ static const struct store_ops ops = {
     .list = sqlite_list,
     .detail = sqlite_detail,
     .counts = sqlite_counts,
+    .records_load = sqlite_records_load,
+    .records_find = sqlite_records_find,
+    .records_save = sqlite_records_save,
+    .records_delete = sqlite_records_delete,
+    .records_clear = sqlite_records_clear,
+    .records_due = sqlite_records_due,
+    .records_list = sqlite_records_list,
+    .reader_records = sqlite_reader_records,
+    .reader_record = sqlite_reader_record,
     .check = sqlite_check,
     .health = sqlite_health,
 };
