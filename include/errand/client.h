@@ -62,6 +62,14 @@ enum errand_stop {
     ERRAND_LOST,      /* its lease is gone: another may be working on it already */
 };
 
+/* What the server asks of all your workers that share a client. */
+enum errand_signal {
+    ERRAND_WORK = 0,
+    ERRAND_QUIET, /* claim no more: errand_claim() waits, and finds nothing, until it is resumed */
+    ERRAND_STOP,  /* end: errand_claim() returns -1 with the code "stopped"; finish soon what you
+                     hold, or release it */
+};
+
 struct errand_options {
     size_t size;
     const char *url;    /* http://HOST:PORT or https://…; NULL: http://127.0.0.1:8001 */
@@ -79,6 +87,8 @@ struct errand_options {
     /* A job was finished and the server has answered: 200, or why not (409: too late). */
     void (*on_finished)(const char *id, const struct errand_error *error, void *arg);
     void *arg;
+    /* What the server asks has changed. On the client's own thread or a claiming one. */
+    void (*on_signal)(enum errand_signal signal, void *arg);
 };
 #define ERRAND_OPTIONS                                                                             \
     {                                                                                              \
@@ -97,6 +107,10 @@ int errand_client_flush(errand_client *client, int64_t wait_ms);
 /* From now on nothing waits: claims return at once, calls that fail are not tried again. May be
  * called from a signal handler. For whoever wants to end. */
 void errand_client_interrupt(errand_client *client);
+
+/* What an operator, or a server that is about to stop, asks for; known from the last answer to a
+ * claim or heartbeat. */
+enum errand_signal errand_client_signal(const errand_client *client);
 
 /* Gives back the jobs that are still held and sends what is finished, if the server can be reached
  * at once. What is in the spool stays there for the next one that opens it. No other thread may be
@@ -150,7 +164,8 @@ struct errand_wish {
     }
 
 /* Claims up to `max` tasks, most urgent first; returns how many, 0 when none came in time, -1 when
- * the server refuses or was away for all of `wait_ms`. The rest of `jobs` becomes NULL. */
+ * the server refuses, was away for all of `wait_ms`, or asks for an end (ERRAND_STOP). The rest of
+ * `jobs` becomes NULL. */
 int errand_claim(errand_client *client, const struct errand_wish *wish, errand_job **jobs,
                  size_t max, struct errand_error *error);
 

@@ -78,7 +78,7 @@ static void hand_over(struct work *work, errand_job **jobs, int count)
 /* Is it worth trying again? A server that is away comes back, one that refuses does not. */
 static bool goes_on(struct work *work, const struct errand_error *error, bool *away)
 {
-    if (atomic_load(&work->quiet)) {
+    if (atomic_load(&work->quiet) || errand_client_signal(work->client) == ERRAND_STOP) {
         return false;
     }
     bool refused = error->status >= 400 && error->status < 500 && error->status != 429;
@@ -139,6 +139,7 @@ static void end_if_done(struct work *work)
         close_handle((uv_handle_t *)&work->wake);
         close_handle((uv_handle_t *)&work->term);
         close_handle((uv_handle_t *)&work->interrupt);
+        close_handle((uv_handle_t *)&work->grace);
     }
 }
 
@@ -165,10 +166,34 @@ static void take_claimed(struct work *work)
     }
 }
 
+static void give_back_all(struct work *work)
+{
+    work->stopping = true;
+    LIST_EACH(&work->runs, link)
+    {
+        work_run_give_back(HOLDER(link, struct work_run, link));
+    }
+}
+
+static void on_grace_ended(uv_timer_t *timer)
+{
+    give_back_all(timer->data);
+}
+
+static void obey(struct work *work)
+{
+    if (errand_client_signal(work->client) == ERRAND_STOP && !atomic_load(&work->quiet)) {
+        log_info("the server asks to stop: claiming no more");
+        begin_quiet(work);
+        uv_timer_start(&work->grace, on_grace_ended, (uint64_t)work->options->grace_ms, 0);
+    }
+}
+
 static void on_wake(uv_async_t *async)
 {
     struct work *work = async->data;
     bool ended = atomic_load(&work->claimer_ended); /* before looking: nothing comes after it */
+    obey(work);
     take_claimed(work);
     LIST_EACH(&work->runs, link)
     {
@@ -194,11 +219,20 @@ static void on_signal(uv_signal_t *handle, int number)
         begin_quiet(work);
         return;
     }
-    work->stopping = true;
-    LIST_EACH(&work->runs, link)
-    {
-        work_run_give_back(HOLDER(link, struct work_run, link));
+    give_back_all(work);
+}
+
+static void on_told(enum errand_signal signal, void *arg)
+{
+    static const char *const meaning[] = {
+        [ERRAND_WORK] = "the server has nothing against claiming any more",
+        [ERRAND_QUIET] = "the server asks to claim no more for now",
+        [ERRAND_STOP] = NULL,
+    };
+    if (meaning[signal] != NULL) {
+        log_info("%s", meaning[signal]);
     }
+    wake(arg);
 }
 
 static void on_stop(errand_job *job, enum errand_stop why, void *arg)
@@ -263,6 +297,7 @@ static bool open_client(struct work *work, struct err *err)
     options.worker = work->options->worker.ptr;
     options.on_stop = on_stop;
     options.on_finished = on_finished;
+    options.on_signal = on_told;
     options.arg = work;
     work->client = errand_client_open(&options, &error);
     return work->client != NULL || err_set(err, ERR_INVALID, "%s", error.message);
@@ -274,7 +309,8 @@ static void open_loop(struct work *work)
     uv_async_init(&work->loop, &work->wake, on_wake);
     uv_signal_init(&work->loop, &work->term);
     uv_signal_init(&work->loop, &work->interrupt);
-    work->wake.data = work->term.data = work->interrupt.data = work;
+    uv_timer_init(&work->loop, &work->grace);
+    work->wake.data = work->term.data = work->interrupt.data = work->grace.data = work;
     list_init(&work->runs);
     channel_init(&work->claimed, wake, work);
     sem_init(&work->free, 0, (unsigned)work->options->jobs);
@@ -357,7 +393,7 @@ static const struct option work_options_table[] = {
     {"lease", "DURATION", "after this long without a sign of life the task is another's (60s)",
      OPTION_TEXT(struct work_options, lease_ms),
      .rule = {.kind = VALUE_DURATION, .least = SECOND_MS, .most = DAY_MS}},
-    {"grace", "DURATION", "from SIGTERM to SIGKILL when a task is cancelled (default 10s)",
+    {"grace", "DURATION", "from SIGTERM to SIGKILL when a task is cancelled; at a stop (10s)",
      OPTION_DURATION(struct work_options, grace_ms)},
     {"env", "NAME[=VALUE]", "give this variable to the command; may be given again",
      OPTION_LIST(struct work_options, env)},
@@ -384,7 +420,10 @@ const struct verb work_verb = {
         "lost, its whole process group gets SIGTERM, and SIGKILL after --grace. A server that\n"
         "is away is waited for.\n\n"
         "SIGTERM or Ctrl-C: nothing more is claimed and what runs may finish. A second one\n"
-        "kills what runs and gives it back; no retry is used.",
+        "kills what runs and gives it back; no retry is used.\n\n"
+        "The server may ask for the same: errand workers quiet lets it claim no more until\n"
+        "errand workers resume; errand workers stop ends it, and gives back what has not\n"
+        "finished after --grace.",
     .examples = "# one script, four at a time\n"
                 "errand work --type resize -j 4 -- ./resize.sh\n"
                 "# any program that reads standard input will do\n"

@@ -41,6 +41,7 @@ struct work {
     uv_loop_t loop;
     uv_async_t wake; /* something was claimed, or a job should stop, or the claimer has ended */
     uv_signal_t term, interrupt;
+    uv_timer_t grace; /* the server asked to stop: how long what runs may still run */
     struct list runs; /* work_run.link */
     bool stopping;    /* told twice: nothing runs on */
     /* The claimer's: */

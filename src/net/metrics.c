@@ -203,6 +203,7 @@ static void commands(struct out *out)
         [COMMAND_DOCUMENT] = "document",
         [COMMAND_DOCUMENTS] = "documents",
         [COMMAND_WORKERS] = "workers",
+        [COMMAND_WORKER] = "worker",
         [COMMAND_STATS] = "stats",
         [COMMAND_CLOCK] = "clock",
     };

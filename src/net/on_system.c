@@ -105,6 +105,7 @@ static void write_worker(struct json_writer *w, const struct worker_view *worker
     json_put_c(w, "state", worker->tasks_count > 0 ? "busy" : "idle");
     ids_put(w, "taskIds", worker->tasks, worker->tasks_count);
     time_put(w, "lastSeenAt", worker->seen_ms);
+    signal_put(w, worker->signal);
     json_close_object(w);
 }
 
@@ -125,6 +126,42 @@ static void answer_workers(struct call *call)
 bool on_worker_list(struct call *call, struct err *err)
 {
     return ask(call, COMMAND_WORKERS, answer_workers, err);
+}
+
+static void answer_worker(struct call *call)
+{
+    const struct command_worker *worker = &((struct command *)call->own)->worker;
+    struct json_writer w = call_writer(call);
+    write_worker(&w, &worker->view, call->api->options.node_id);
+    call_answer(call, 200);
+}
+
+static bool signal_worker(struct call *call, enum worker_signal signal, struct err *err)
+{
+    if (!call_fields(call, FIELDS_NONE, true, NULL, err)) {
+        return false;
+    }
+    struct str id = call->name;
+    if (!ask(call, COMMAND_WORKER, answer_worker, err)) {
+        return false;
+    }
+    ((struct command *)call->own)->worker = (struct command_worker){.id = id, .signal = signal};
+    return true;
+}
+
+bool on_worker_quiet(struct call *call, struct err *err)
+{
+    return signal_worker(call, SIGNAL_QUIET, err);
+}
+
+bool on_worker_stop(struct call *call, struct err *err)
+{
+    return signal_worker(call, SIGNAL_STOP, err);
+}
+
+bool on_worker_resume(struct call *call, struct err *err)
+{
+    return signal_worker(call, SIGNAL_NONE, err);
 }
 
 static void write_node(struct json_writer *w, const struct api *api, int64_t running)

@@ -41,6 +41,7 @@ static size_t write_claimed(struct json_writer *w, const struct command_claim *c
         n++;
     }
     json_close_array(w);
+    signal_put(w, claim->signal);
     json_close_object(w);
     return n;
 }
@@ -92,6 +93,7 @@ static void answer_heartbeat(struct call *call)
     json_open_object(&w);
     json_put_bool(&w, "cancelRequested", beat->cancel_requested);
     json_put_time(&w, "leaseExpiresAt", beat->lease_until_ms);
+    signal_put(&w, beat->signal);
     json_close_object(&w);
     call_answer(call, 200);
 }

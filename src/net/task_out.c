@@ -37,6 +37,13 @@ void time_put(struct json_writer *w, const char *key, int64_t ms)
     }
 }
 
+void signal_put(struct json_writer *w, enum worker_signal signal)
+{
+    if (signal != SIGNAL_NONE) {
+        json_put_c(w, "signal", task_worker_signal_name(signal));
+    }
+}
+
 void counts_put(struct json_writer *w, const char *key, const int64_t counts[TASK_STATES])
 {
     json_put_object(w, key);

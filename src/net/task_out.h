@@ -29,6 +29,7 @@ void id_write(struct json_writer *w, struct task_id id); /* as a string */
 void id_put(struct json_writer *w, const char *key,
             struct task_id id); /* nothing if there is none */
 void ids_put(struct json_writer *w, const char *key, const struct task_id *ids, size_t count);
+void signal_put(struct json_writer *w, enum worker_signal signal); /* nothing if there is none */
 void time_put(struct json_writer *w, const char *key, int64_t ms); /* nothing if it is 0 */
 
 /* {"SCHEDULED":n, …}: every state is there. */

@@ -362,6 +362,7 @@ static void view_worker(const struct worker *worker, struct arena *arena, struct
     size_t n = 0;
     *view = (struct worker_view){.id = arena_str(arena, worker->id),
                                  .kind = task_worker_kind(worker->id),
+                                 .signal = worker->signal,
                                  .seen_ms = worker->seen_ms};
     LIST_EACH(&worker->attempts, it)
     {
@@ -384,6 +385,27 @@ void on_workers(struct batch *batch, struct command *command)
     {
         view_worker(HOLDER(it, struct worker, recent), command->arena,
                     &command->workers.workers[command->workers.count++]);
+    }
+    batch_answer(batch, command);
+}
+
+static bool find_worker(struct batch *batch, struct str id, struct worker **out, struct err *err)
+{
+    if (task_worker_reserved(id)) {
+        return err_set(err, ERR_CONFLICT, "workers inside the server are not told to stop");
+    }
+    *out = worker_find(&batch->engine->workers, id);
+    return (*out != NULL && worker_present(*out, batch->now)) ||
+           err_set(err, ERR_NOT_FOUND, "no worker of this name was seen lately");
+}
+
+void on_worker(struct batch *batch, struct command *command)
+{
+    struct worker *worker;
+    if (find_worker(batch, command->worker.id, &worker, &command->err)) {
+        worker->signal = command->worker.signal;
+        claims_signal(batch, worker);
+        view_worker(worker, command->arena, &command->worker.view);
     }
     batch_answer(batch, command);
 }

@@ -119,9 +119,11 @@ void prepare_claim(struct batch *batch, struct command *command)
     struct command_claim *claim = &command->claim;
     claim->count = claim->proposal = 0;
     claim->tasks = NULL;
-    worker_asked(worker_seen(&engine->workers, claim->worker, batch->now), claim->types,
-                 claim->types_count, claim->queues, claim->queues_count, claim->any_queue);
-    if (!engine->draining) {
+    struct worker *worker = worker_seen(&engine->workers, claim->worker, batch->now);
+    worker_asked(worker, claim->types, claim->types_count, claim->queues, claim->queues_count,
+                 claim->any_queue);
+    claim->signal = worker->signal;
+    if (!engine->draining && worker->signal == SIGNAL_NONE) {
         propose(batch, command);
     }
 }
@@ -245,7 +247,7 @@ void on_claim(struct batch *batch, struct command *command)
     if (command->claim.proposal != 0) {
         again = !decide_proposal(batch, &batch->proposals[command->claim.proposal - 1]);
     }
-    if (command->claim.count == 0) {
+    if (command->claim.count == 0 && command->claim.signal == SIGNAL_NONE) {
         on_nothing(batch, command, again);
     } else {
         batch_answer(batch, command);
@@ -405,12 +407,26 @@ void on_claim_stop(struct batch *batch, struct command *command)
     batch_answer(batch, command);
 }
 
+void claims_signal(struct batch *batch, const struct worker *worker)
+{
+    LIST_EACH(&batch->engine->waiting, it)
+    {
+        struct command *waiting = HOLDER(it, struct command, claim.waiting);
+        if (worker->signal != SIGNAL_NONE && str_eq(waiting->claim.worker, worker->id)) {
+            waiting->claim.signal = worker->signal;
+            stop_waiting(batch, waiting);
+        }
+    }
+}
+
 void on_drain(struct batch *batch, struct command *command)
 {
     batch->engine->draining = true;
     LIST_EACH(&batch->engine->waiting, it)
     {
-        stop_waiting(batch, HOLDER(it, struct command, claim.waiting));
+        struct command *waiting = HOLDER(it, struct command, claim.waiting);
+        waiting->claim.signal = SIGNAL_QUIET;
+        stop_waiting(batch, waiting);
     }
     batch_answer(batch, command);
 }

@@ -27,6 +27,7 @@ static const struct {
     [COMMAND_DOCUMENT] = {NULL, on_document},
     [COMMAND_DOCUMENTS] = {NULL, on_documents},
     [COMMAND_WORKERS] = {NULL, on_workers},
+    [COMMAND_WORKER] = {NULL, on_worker},
     [COMMAND_STATS] = {NULL, on_stats},
     [COMMAND_CLOCK] = {NULL, on_clock},
     [COMMAND_WAKE] = {NULL, on_wake},

@@ -207,6 +207,7 @@ void on_why(struct batch *batch, struct command *command);
 void on_document(struct batch *batch, struct command *command);
 void on_documents(struct batch *batch, struct command *command);
 void on_workers(struct batch *batch, struct command *command);
+void on_worker(struct batch *batch, struct command *command);
 void on_stats(struct batch *batch, struct command *command);
 void on_clock(struct batch *batch, struct command *command);
 void on_drain(struct batch *batch, struct command *command);
@@ -222,6 +223,7 @@ void claims_decide(struct batch *batch);    /* after the load */
 void claims_give_back(struct batch *batch); /* the batch came to nothing */
 void claim_park(struct engine *engine, struct command *command);
 void claim_unpark(struct engine *engine, struct command *command);
+void claims_signal(struct batch *batch, const struct worker *worker); /* those of it that wait */
 
 /* create.c: all of them or none. LATER: an earlier command of this batch is in the way. */
 enum create_answer { CREATE_DONE, CREATE_REFUSED, CREATE_LATER };

@@ -45,7 +45,9 @@ static bool heartbeat(struct batch *batch, struct item *item, struct command *co
                     batch->now.wall_ms, &command->err)) {
         return false;
     }
-    worker_seen(&batch->engine->workers, item->now.worker, batch->now);
+    const struct worker *worker =
+        worker_seen(&batch->engine->workers, item->now.worker, batch->now);
+    beat->signal = MAX(worker->signal, batch->engine->draining ? SIGNAL_QUIET : SIGNAL_NONE);
     add_progress(item, beat);
     add_log(item, beat->log);
     item->renewed = true;

@@ -48,6 +48,7 @@ enum command_kind {
     COMMAND_DOCUMENT,
     COMMAND_DOCUMENTS,
     COMMAND_WORKERS,
+    COMMAND_WORKER,
     COMMAND_STATS,
     COMMAND_CLOCK,
     COMMAND_WAKE,
@@ -97,8 +98,9 @@ struct command_claim {
     struct claim_facts {
         struct task_dependency *dependencies;
         size_t dependencies_count;
-    } * facts;    /* out: beside each task, what it depended on */
-    size_t count; /* out */
+    } * facts;                 /* out: beside each task, what it depended on */
+    size_t count;              /* out */
+    enum worker_signal signal; /* out: what is asked of the worker; with QUIET it gets nothing */
     struct claim_place
         *places; /* the engine's own while the claim waits: one in each queue's line */
     struct link waiting;
@@ -112,12 +114,13 @@ struct command_claim_stop {
 struct command_heartbeat {
     struct task_id id;
     struct task_lease lease;
-    int64_t extend_ms;      /* negative: as the claim asked */
-    double progress;        /* negative: none */
-    struct str message;     /* of the progress */
-    struct str log;         /* lines, each ended by \n; or absent */
-    bool cancel_requested;  /* out */
-    int64_t lease_until_ms; /* out */
+    int64_t extend_ms;         /* negative: as the claim asked */
+    double progress;           /* negative: none */
+    struct str message;        /* of the progress */
+    struct str log;            /* lines, each ended by \n; or absent */
+    bool cancel_requested;     /* out */
+    int64_t lease_until_ms;    /* out */
+    enum worker_signal signal; /* out: what is asked of the worker */
 };
 
 struct finish {
@@ -253,11 +256,18 @@ struct worker_view {
     struct task_id *tasks;
     size_t tasks_count; /* none: idle */
     int64_t seen_ms;
+    enum worker_signal signal;
 };
 
 struct command_workers {
     struct worker_view *workers; /* out */
     size_t count;
+};
+
+struct command_worker { /* of an operator, to a worker outside */
+    struct str id;
+    enum worker_signal signal;
+    struct worker_view view; /* out */
 };
 
 struct command_stats {
@@ -302,6 +312,7 @@ struct command {
         struct command_why why;
         struct command_document document;
         struct command_workers workers;
+        struct command_worker worker;
         struct command_stats stats;
         struct command_clock clock;
         struct command_guest guest;

@@ -30,7 +30,7 @@ void workers_fini(struct workers *workers)
     map_fini(&workers->by_id);
 }
 
-static struct worker *find(const struct workers *workers, struct str id)
+struct worker *worker_find(const struct workers *workers, struct str id)
 {
     struct map_node *node = map_find(&workers->by_id, str_hash(id));
     while (node != NULL && !str_eq(HOLDER(node, struct worker, node)->id, id)) {
@@ -60,7 +60,7 @@ static void make_room(struct workers *workers)
 
 struct worker *worker_get(struct workers *workers, struct str id)
 {
-    struct worker *worker = find(workers, id);
+    struct worker *worker = worker_find(workers, id);
     if (worker != NULL) {
         return worker;
     }
@@ -74,9 +74,16 @@ struct worker *worker_get(struct workers *workers, struct str id)
     return worker;
 }
 
+bool worker_present(const struct worker *worker, struct now now)
+{
+    return !is_idle(worker) || now.mono_ms - worker->seen_mono_ms <= WORKER_SEEN_MS;
+}
+
 struct worker *worker_seen(struct workers *workers, struct str id, struct now now)
 {
     struct worker *worker = worker_get(workers, id);
+    /* One that was away for long is another by the same name. */
+    worker->signal = worker_present(worker, now) ? worker->signal : SIGNAL_NONE;
     worker->seen_ms = now.wall_ms;
     worker->seen_mono_ms = now.mono_ms;
     list_remove(&worker->recent);
@@ -117,11 +124,6 @@ void worker_asked(struct worker *worker, const struct str *types, size_t types_c
     worker->any_queue = any_queue;
 }
 
-bool worker_present(const struct worker *worker, struct now now)
-{
-    return !is_idle(worker) || now.mono_ms - worker->seen_mono_ms <= WORKER_SEEN_MS;
-}
-
 static bool among(struct str text, const struct str *texts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -137,7 +139,8 @@ bool worker_takes(const struct worker *worker, struct str type, struct str queue
     bool right_queue = worker->queues_count == 0
                            ? str_is(queue, "default")
                            : among(queue, worker->queues, worker->queues_count);
-    return worker->asked_hash != 0 && (right_queue || worker->any_queue) &&
+    return worker->asked_hash != 0 && worker->signal == SIGNAL_NONE &&
+           (right_queue || worker->any_queue) &&
            (worker->types_count == 0 || among(type, worker->types, worker->types_count));
 }
 

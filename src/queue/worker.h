@@ -20,8 +20,9 @@ struct worker {
     struct link recent; /* in workers.recent, the one seen last at the end */
     struct str id;      /* owned */
     int64_t seen_ms, seen_mono_ms;
-    struct list attempts; /* due_entry.of_worker */
-    size_t waiting;       /* of its claims */
+    struct list attempts;      /* due_entry.of_worker */
+    size_t waiting;            /* of its claims */
+    enum worker_signal signal; /* what an operator asks of it */
     /* What it asked for last: */
     uint64_t asked_hash;
     struct arena asked;
@@ -42,6 +43,7 @@ struct worker *worker_get(struct workers *workers, struct str id);
 struct worker *worker_seen(struct workers *workers, struct str id, struct now now);
 void worker_asked(struct worker *worker, const struct str *types, size_t types_count,
                   const struct str *queues, size_t queues_count, bool any_queue);
+struct worker *worker_find(const struct workers *workers, struct str id); /* NULL: not known */
 bool worker_present(const struct worker *worker, struct now now); /* busy, waiting or seen lately */
 bool worker_takes(const struct worker *worker, struct str type, struct str queue);
 void workers_forget(struct workers *workers, struct now now); /* the idle ones of long ago */

@@ -96,6 +96,20 @@ void ask_close(errand_client *client)
     }
 }
 
+/* ---- What the server asks ---- */
+
+enum errand_signal ask_signal(errand_client *client, struct str answer, struct arena *arena)
+{
+    struct str word = json_find_str(answer, "signal", arena);
+    enum errand_signal signal = str_is(word, "stop")    ? ERRAND_STOP
+                                : str_is(word, "quiet") ? ERRAND_QUIET
+                                                        : ERRAND_WORK;
+    if (atomic_exchange(&client->signal, (int)signal) != (int)signal && client->on_signal != NULL) {
+        client->on_signal(signal, client->arg);
+    }
+    return signal;
+}
+
 /* ---- Asking ---- */
 
 static void read_refusal(const struct client_answer *answer, struct arena *arena,

@@ -54,6 +54,21 @@ static int take_jobs(errand_client *client, struct str answer, int64_t lease_ms,
     return (int)count;
 }
 
+static int stopped(struct errand_error *error)
+{
+    if (error != NULL) {
+        *error = (struct errand_error){.code = "stopped", .message = "the server asks to stop"};
+    }
+    return -1;
+}
+
+/* A quieted worker looks now and then whether it still is, while it would have waited anyway. */
+static bool look_later(errand_client *client, int64_t until_ms)
+{
+    int64_t pause_ms = MIN(REMOTE_QUIET_MS, until_ms - mono_ms());
+    return pause_ms > 0 && pause_for(client, pause_ms) && mono_ms() < until_ms;
+}
+
 static int give_up(errand_client *client, struct errand_error *error, const struct reply *reply)
 {
     if (error != NULL) {
@@ -96,7 +111,12 @@ int errand_claim(errand_client *client, const struct errand_wish *given, errand_
                                           .may_stop = true};
         enum told told = is_interrupted(client) ? TOLD_NO : ask(client, &question, &arena, &reply);
         if (told == TOLD_YES) {
-            return take_jobs(client, reply.body, wish.lease_ms, jobs, max, &arena);
+            int count = take_jobs(client, reply.body, wish.lease_ms, jobs, max, &arena);
+            enum errand_signal signal = ask_signal(client, reply.body, &arena);
+            if (count == 0 && signal == ERRAND_QUIET && look_later(client, until_ms)) {
+                continue;
+            }
+            return count == 0 && signal == ERRAND_STOP ? stopped(error) : count;
         }
         int64_t pause_ms = backoff_next(&backoff, &rand, reply.retry_after_ms);
         /* Never sooner than `wait_ms`: a worker claims again at once. */

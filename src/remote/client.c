@@ -62,6 +62,7 @@ static void take_options(errand_client *client, const struct errand_options *opt
     client->beat_ms = or_usual(options->beat_ms, REMOTE_BEAT_MS);
     client->on_stop = options->on_stop;
     client->on_finished = options->on_finished;
+    client->on_signal = options->on_signal;
     client->arg = options->arg;
 }
 
@@ -139,6 +140,11 @@ void errand_client_interrupt(errand_client *client)
     ssize_t ignored = write(client->stop_fd, &(uint64_t){1}, sizeof(uint64_t));
     (void)ignored;
     errno = before; /* a signal handler leaves no trace */
+}
+
+enum errand_signal errand_client_signal(const errand_client *client)
+{
+    return (enum errand_signal)atomic_load(&client->signal);
 }
 
 void errand_client_free(errand_client *client)

@@ -29,7 +29,8 @@
 #define REMOTE_REPORTS_MAX  1024            /* under way to the keeper; more are dropped */
 #define REMOTE_CALL_MS      (10 * SECOND_MS)
 #define REMOTE_WAIT_MAX_MS  (60 * SECOND_MS)
-#define REMOTE_ORDER_MAX    (64 * MIB) /* the server has its own, smaller limit and says so */
+#define REMOTE_QUIET_MS     (5 * SECOND_MS) /* between two claims of a worker that was quieted */
+#define REMOTE_ORDER_MAX    (64 * MIB)      /* the server has its own, smaller limit and says so */
 #define REMOTE_RESULT_MAX   MIB
 #define REMOTE_ERROR_MAX    (16 * KIB) /* code, message and detail together, as the server has it */
 #define REMOTE_MESSAGE_MAX  KIB        /* a progress message */
@@ -55,6 +56,7 @@ struct errand_client {
     int64_t backoff_min_ms, backoff_max_ms, patience_ms, beat_ms;
     void (*on_stop)(errand_job *, enum errand_stop, void *);
     void (*on_finished)(const char *, const struct errand_error *, void *);
+    void (*on_signal)(enum errand_signal, void *);
     void *arg;
     /* Constant until here. For any thread: */
     struct channel idle;    /* connection.link: not lent to anybody */
@@ -63,6 +65,7 @@ struct errand_client {
     int stop_fd;            /* an eventfd: can be read from errand_client_interrupt() on */
     struct spool *spool;    /* NULL: none */
     _Atomic size_t reports; /* notes with reports under way */
+    _Atomic int signal;     /* enum errand_signal: the server's last word */
     pthread_t thread;
     struct keeper keeper;
 };
@@ -134,6 +137,8 @@ struct reply {
 /* POSTs once. */
 enum told ask(errand_client *client, const struct question *question, struct arena *arena,
               struct reply *out);
+/* Hears what an answer to a claim or heartbeat asks of the worker. */
+enum errand_signal ask_signal(errand_client *client, struct str answer, struct arena *arena);
 void ask_close(errand_client *client); /* the connections that are not lent */
 
 /* Waits that long; false: interrupted. */

@@ -56,6 +56,7 @@ static void renewed(errand_job *job, int64_t now_ms, struct str answer, struct a
     if (is_true(json_find(answer, "cancelRequested", arena))) {
         send_stop(job, ERRAND_CANCELLED);
     }
+    (void)ask_signal(job->client, answer, arena);
 }
 
 static void reported(errand_job *job, int64_t now_ms)

@@ -80,6 +80,12 @@ const char *task_worker_kind_name(enum worker_kind kind)
     return worker_kinds[kind];
 }
 
+const char *task_worker_signal_name(enum worker_signal signal)
+{
+    static const char *const names[WORKER_SIGNALS] = {"", "quiet", "stop"};
+    return names[signal];
+}
+
 bool task_worker_reserved(struct str worker)
 {
     return str_starts(worker, STR("errand:"));

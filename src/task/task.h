@@ -168,6 +168,11 @@ enum worker_kind task_worker_kind(struct str worker);
 const char *task_worker_kind_name(enum worker_kind kind);
 bool task_worker_reserved(struct str worker); /* begins with "errand:" */
 
+/* What an operator asks of a worker outside: nothing; to claim no more; and to give back what it
+ * does not finish in time, too. */
+enum worker_signal { SIGNAL_NONE, SIGNAL_QUIET, SIGNAL_STOP, WORKER_SIGNALS };
+const char *task_worker_signal_name(enum worker_signal signal); /* "quiet", "stop" */
+
 static inline bool task_state_terminal(enum task_state state)
 {
     return state >= TASK_COMPLETED;

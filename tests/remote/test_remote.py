@@ -246,5 +246,17 @@ def a_spool_in_use_is_refused(s):
     first.end()
 
 
+@test()
+def a_stopped_worker_claims_no_more_and_gives_back_what_it_holds(s):
+    task = s.create("t")
+    driver = Driver(s)
+    same(driver.do("claim t 1"), "claimed 1")
+    worker = s.show(task)["workerId"]
+    s.post(f"/api/workers/{worker}/stop")
+    same(driver.do("claim t 1"), "claimed -1 stopped")
+    driver.end()
+    same(s.state(task), "QUEUED")
+
+
 if __name__ == "__main__":
     main()

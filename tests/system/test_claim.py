@@ -166,6 +166,45 @@ def waiting_takes_real_time_under_a_test_clock(s):
     same(types(found), ["x"])
 
 
+@test(clock=START)
+def a_quieted_worker_claims_no_more(s):
+    s.create()
+    held = s.claim_one("w")
+    same(set(s.heartbeat(held)), {"cancelRequested", "leaseExpiresAt"})
+    has(s.post("/api/workers/w/quiet"), id="w", kind="remote", state="busy", signal="quiet")
+    has(s.heartbeat(held), signal="quiet")
+    waiting = s.create()
+    same(s.post("/api/claim", {"workerId": "w", "waitMs": 20000}), {"tasks": [], "signal": "quiet"})
+    same([r["code"] for r in s.get(f"/api/tasks/{waiting['id']}/why")["reasons"]], ["no_worker"])
+    same(s.post("/api/claim", {"workerId": "other"})["tasks"][0]["id"], waiting["id"])
+    has(s.post("/api/workers/w/stop"), signal="stop")
+    has(s.heartbeat(held), signal="stop")
+    s.create()
+    check("signal" not in s.post("/api/workers/w/resume"), "it was resumed")
+    same(len(s.post("/api/claim", {"workerId": "w"})["tasks"]), 1)
+    check("signal" not in s.heartbeat(held))
+    s.complete(held)
+
+
+@test()
+def a_waiting_claim_of_a_quieted_worker_is_answered_at_once(s):
+    answer, _ = together(
+        lambda: s.post("/api/claim", {"workerId": "w", "waitMs": 60000}),
+        lambda: wait_for(lambda: s.raw("POST", "/api/workers/w/quiet", {}).status == 200, "w"))
+    same(answer, {"tasks": [], "signal": "quiet"})
+
+
+@test(clock=START)
+def nobody_else_is_told(s):
+    s.call("POST", "/api/workers/nobody/quiet", expect=404)
+    s.call("POST", "/api/workers/errand:run:1/stop", expect=409)
+    s.post("/api/claim", {"workerId": "a/b"})
+    has(s.post("/api/workers/a%2Fb/quiet"), id="a/b", signal="quiet")
+    same([w.get("signal") for w in s.get("/api/workers")["workers"] if w["id"] == "a/b"], ["quiet"])
+    s.advance(60001)
+    same(s.post("/api/claim", {"workerId": "a/b"}), {"tasks": []}, "another by the same name")
+
+
 @test()
 def an_empty_claim_answers_at_once(s):
     began = time.monotonic()

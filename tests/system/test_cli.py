@@ -13,7 +13,7 @@ import threading
 
 from errand import START, UUID7, binary, check, has, main, same, test, together, wait_for
 
-COMMANDS = ("serve", "push", "ls", "show", "why", "cancel", "retry", "watch", "stats", "queues",
+COMMANDS = ("serve", "push", "ls", "show", "why", "cancel", "retry", "watch", "stats", "queues", "workers",
             "migrate", "token", "bench", "doctor", "completion")
 
 
@@ -265,6 +265,19 @@ def watch_draws_the_tree_on_a_terminal(s):
     last = seen.decode().split("\x1b[3A")[-1]
     same([("COMPLETED" in line, "100%" in line) for line in last.splitlines() if "[#" in line],
          [(True, True)] * 3)
+
+
+@test()
+def workers_are_listed_and_told(s):
+    s.create()
+    task = s.claim_one("w 1")
+    check(task["id"] in s.cli("workers"), "the task is not shown")
+    check("quiet" in s.cli("workers", "quiet", "w 1"), "no signal is shown")
+    has(json.loads(s.cli("workers", "stop", "w 1", "--json")), id="w 1", state="busy", signal="stop")
+    check("stop" in s.cli("workers", "ls"), "no signal in the list")
+    check("stop" not in s.cli("workers", "resume", "w 1"), "it was resumed")
+    check("seen lately" in s.nest.run("workers", "quiet", "nobody", "--url",
+                                      f"http://127.0.0.1:{s.port}", expect=1).stderr)
 
 
 # ---- Beside the server ----

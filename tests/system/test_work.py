@@ -51,6 +51,14 @@ class Worker:
             self.process.communicate()
 
 
+def worker_id(s):
+    """The only worker outside, once it is known."""
+    def found():
+        return [w["id"] for w in s.get("/api/workers")["workers"] if w["kind"] == "remote"]
+    wait_for(found, "a worker")
+    return found()[0]
+
+
 def shell(text):
     return "--", "sh", "-c", text
 
@@ -195,9 +203,9 @@ def a_task_that_runs_past_its_time_out_is_stopped(s):
 def the_first_sigterm_lets_what_runs_finish(s):
     gate = os.path.join(s.nest.root, "gate")
     os.mkfifo(gate)
-    worker = Worker(s, "--type", "t", *shell("read x < gate; echo $x"))
+    worker = Worker(s, "--type", "t", *shell("echo 1 > begun; read x < gate; echo $x"))
     task, later = s.create("t"), s.create("t")
-    running(s, task)
+    wait_for(lambda: read(s, "begun"), "the command")
     worker.signal()
     wait_for(lambda: "claiming no more" in worker.process.stderr.readline(), "its word")
     with open(gate, "w", encoding="utf-8") as handle:
@@ -290,6 +298,33 @@ def wrong_usage_says_so(s):
         worker = Worker(s, *arguments)
         status, said = worker.ended()
         same(status, 2, f"{arguments}: {said}")
+
+
+@test()
+def a_quieted_worker_goes_on_when_it_is_resumed(s):
+    worker = Worker(s, "--type", "t", "--worker", "w", *shell("echo 1"))
+    same(worker_id(s), "w")
+    s.post("/api/workers/w/quiet")
+    wait_for(lambda: "claim no more" in worker.process.stderr.readline(), "its word")
+    task = s.create("t")
+    same(s.state(task), "QUEUED")
+    s.post("/api/workers/w/resume")
+    has(done(s, task), state="COMPLETED", result=1)
+    worker.end()
+
+
+@test()
+def a_stopped_worker_gives_back_what_does_not_end_in_time_and_exits(s):
+    worker = Worker(s, "--type", "t", "-j", "2", "--worker", "w", "--lease", "1s", "--grace", "1s",
+                    *shell("read n; echo 1 > begun.$n; sleep $n"))
+    brief, long = s.create("t", payload=1), s.create("t", payload=100)
+    wait_for(lambda: read(s, "begun.1") and read(s, "begun.100"), "both commands")
+    s.post("/api/workers/w/stop")
+    status, said = worker.ended()
+    same(status, 0, said)
+    check("asks to stop" in said, said)
+    same(s.state(brief), "COMPLETED")
+    has(s.show(long), state="QUEUED", retries=0, attempt=1)
 
 
 if __name__ == "__main__":
