@@ -7,6 +7,7 @@
 
 #include "broker/ops.h"
 
+/* Errors name the scheme only: the rest may have a password in it. */
 struct broker_scheme {
     struct str name;
     bool (*open)(const struct broker_options *options, struct broker **out, struct err *err);
@@ -17,12 +18,14 @@ bool broker_open(const struct broker_options *options, struct broker **out, stru
     static const struct broker_scheme schemes[] = {
         {{"memory:", 7}, memory_open},
         {{"poll:", 5}, poll_open},
+        {{"redis:", 6}, dispatch_open},
+        {{"rediss:", 7}, dispatch_open}, /* refuses it and says why */
     };
     for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
         if (str_starts(options->url, schemes[i].name)) {
             struct broker *broker = NULL;
             if (!schemes[i].open(options, &broker, err)) {
-                return err_wrap(err, "open the broker " STR_FMT, STR_ARG(options->url));
+                return err_wrap(err, "open the broker " STR_FMT, STR_ARG(schemes[i].name));
             }
             broker->ready = options->ready;
             broker->arg = options->arg;
@@ -30,7 +33,8 @@ bool broker_open(const struct broker_options *options, struct broker **out, stru
             return true;
         }
     }
-    return err_field(err, "broker", "no broker answers to '" STR_FMT "'", STR_ARG(options->url));
+    struct str rest = options->url, name = str_cut(&rest, ':');
+    return err_field(err, "broker", "no broker answers to '" STR_FMT ":'", STR_ARG(name));
 }
 
 void broker_close(struct broker *broker)

@@ -21,7 +21,8 @@
 struct broker;
 
 /* Told when a ready task can be taken where before none of that queue and type could, or a better
- * one can: whoever waits for it should ask again. Called inside offer, let_go and give_back. */
+ * one can: whoever waits for it should ask again. Called inside offer, let_go and give_back, or
+ * when what they changed is sent. */
 typedef void broker_ready_fn(void *arg, struct str queue, struct str type);
 
 /* memory: knows every hint of one node. redis://HOST:PORT[/DB] shares hints between nodes; poll:

@@ -50,6 +50,8 @@ struct broker {
 /* The back ends. broker_open() has set `ready` and `arg` when a call other than open comes. */
 MUST_CHECK bool memory_open(const struct broker_options *options, struct broker **out,
                             struct err *err);
+MUST_CHECK bool dispatch_open(const struct broker_options *options, struct broker **out,
+                              struct err *err); /* redis/ */
 MUST_CHECK bool poll_open(const struct broker_options *options, struct broker **out,
                           struct err *err);
 

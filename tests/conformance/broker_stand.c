@@ -17,9 +17,10 @@ void stand_init(struct stand *s)
 {
     struct err err = ERR_INIT;
     *s = (struct stand){.arena = ARENA_INIT};
-    CHECK_OK(broker_open(
-        &(struct broker_options){.url = broker_suite_url(), .ready = on_ready, .arg = s},
-        &s->broker, &err));
+    struct broker_options options = {.ready = on_ready, .arg = s};
+    broker_suite_options(&options);
+    CHECK_OK(broker_open(&options, &s->broker, &err));
+    broker_filled(s->broker); /* with nothing: there is no store behind it */
 }
 
 void stand_fini(struct stand *s)
@@ -41,6 +42,12 @@ struct hint stand_hint(uint64_t number, struct hint hint)
     hint.priority = hint.priority == 0 ? TASK_NORMAL : hint.priority;
     hint.queued_ms = hint.queued_ms == 0 ? 1000 : hint.queued_ms;
     return hint;
+}
+
+void stand_offer_hint(struct stand *s, struct hint hint)
+{
+    broker_offer(s->broker, &hint);
+    broker_flush(s->broker);
 }
 
 struct str stand_take(struct stand *s, size_t max, struct want want)

@@ -422,8 +422,10 @@ TEST(ready_is_called_when_a_document_is_let_go_and_not_while_it_is_held)
     stand_offer(&s, 2, .document = STR("d"), .type = STR("y"));
     stand_offer(&s, 3, .document = STR("d"), .type = STR("y"));
     broker_let_go(s.broker, STR("d"), stand_id(99), STR("lock"));
+    broker_flush(s.broker);
     CHECK_EQ(s.calls_count, 0);
     broker_let_go(s.broker, STR("d"), stand_id(100), STR("lock"));
+    broker_flush(s.broker);
     CHECK_EQ(s.calls_count, 2);
     CHECK(!str_eq(s.calls[0], s.calls[1]));
 }
@@ -438,7 +440,9 @@ TEST(ready_is_called_when_a_task_is_given_back)
     CHECK_EQ(broker_take(s.broker, &ANY_QUEUE, 1, &taken, &s.arena), 1);
     s.calls_count = 0;
     broker_give_back(s.broker, &taken);
+    broker_flush(s.broker);
     CHECK_EQ(s.calls_count, 1);
     broker_withdraw(s.broker, stand_id(1));
+    broker_flush(s.broker);
     CHECK_EQ(s.calls_count, 1);
 }

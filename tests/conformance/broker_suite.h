@@ -11,7 +11,7 @@
 #include "broker/broker.h"
 
 /* Given by the program: where a broker that holds nothing can be opened. */
-struct str broker_suite_url(void);
+void broker_suite_options(struct broker_options *options);
 
 #define STAND_CALLS_MAX 64
 
@@ -30,7 +30,8 @@ void stand_fini(struct stand *s);
  * NORMAL, queued_ms 1000, no document. The id is made from the number. */
 struct hint stand_hint(uint64_t number, struct hint hint);
 #define stand_offer(s, number, ...)                                                                \
-    broker_offer((s)->broker, &(struct hint[]){stand_hint(number, (struct hint){__VA_ARGS__})}[0])
+    stand_offer_hint((s), stand_hint(number, (struct hint){__VA_ARGS__}))
+void stand_offer_hint(struct stand *s, struct hint hint); /* and sends it: one offer, one batch */
 
 struct task_id stand_id(uint64_t number);
 

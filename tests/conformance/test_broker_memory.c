@@ -8,9 +8,9 @@
 #define BYTES_PER_READY_MAX 110
 #define NAMES               30000
 
-struct str broker_suite_url(void)
+void broker_suite_options(struct broker_options *options)
 {
-    return STR("memory:");
+    options->url = STR("memory:");
 }
 
 TEST(an_unknown_url_is_refused_and_named)

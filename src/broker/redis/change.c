@@ -1,0 +1,165 @@
+/* broker/redis/change.c: what a batch changes, gathered until somebody asks or flushes.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+#include "broker/redis/dispatch.h"
+
+#define LEVEL_MS     ((int64_t)1 << 44) /* room for queued_ms below the priority */
+#define PRIORITY_MAX 4
+
+struct half *dispatch_half_of(struct dispatch *d, enum task_priority priority)
+{
+    return &d->halves[priority >= TASK_HIGH ? 0 : d->count - 1];
+}
+
+static struct str id_word(struct task_id id, struct arena *arena)
+{
+    char text[TASK_ID_TEXT];
+    return arena_str(arena, id_text(id, text));
+}
+
+struct hint_words dispatch_hint_words(const struct hint *hint, struct arena *arena)
+{
+    int64_t queued_ms = MAX(0, MIN(hint->queued_ms, LEVEL_MS - 1));
+    int64_t score = (PRIORITY_MAX - (int64_t)hint->priority) * LEVEL_MS + queued_ms;
+    return (struct hint_words){
+        {id_word(hint->id, arena), arena_printf(arena, "%lld", (long long)score),
+         arena_str(arena, hint->queue), arena_str(arena, hint->type),
+         str_absent(hint->document) ? STR("")
+                                    : arena_printf(arena, "=" STR_FMT, STR_ARG(hint->document))}};
+}
+
+void dispatch_read_score(int64_t score, struct hint *hint)
+{
+    hint->priority = (enum task_priority)(PRIORITY_MAX - score / LEVEL_MS);
+    hint->queued_ms = score % LEVEL_MS;
+}
+
+void dispatch_change(struct half *half, struct str verb, const struct str *args, size_t count)
+{
+    if (half->count == half->room) {
+        half->room = MAX(2 * half->room, 64);
+        half->words = mem_array(half->words, half->room * CHANGE_WORDS, sizeof *half->words);
+    }
+    struct str *words = half->words + half->count++ * CHANGE_WORDS;
+    words[0] = verb;
+    for (size_t i = 1; i < CHANGE_WORDS; i++) {
+        words[i] = i <= count ? args[i - 1] : STR("");
+    }
+}
+
+/* Many changes without a question between them: the walk of a reconciliation. */
+static void send_if_many(struct dispatch *d)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        if (d->halves[i].count >= CHANGES_MAX) {
+            dispatch_send(d, &d->halves[i]);
+        }
+    }
+}
+
+static void change_hint(struct dispatch *d, struct str verb, const struct hint *hint)
+{
+    struct half *home = dispatch_half_of(d, hint->priority);
+    struct hint_words words = dispatch_hint_words(hint, &home->texts);
+    for (size_t i = 0; i < d->count; i++) {
+        struct half *half = &d->halves[i];
+        if (half == home) {
+            dispatch_change(half, verb, words.at, ARRAY_LEN(words.at));
+        } else { /* its priority may have been another */
+            struct str id = id_word(hint->id, &half->texts);
+            dispatch_change(half, STR("withdraw"), &id, 1);
+        }
+    }
+    send_if_many(d);
+}
+
+/* The half that a task given back does not return to knows of its document too. */
+static void free_elsewhere(struct dispatch *d, const struct hint *hint)
+{
+    for (size_t i = 0; i < d->count && !str_absent(hint->document); i++) {
+        struct half *half = &d->halves[i];
+        if (half != dispatch_half_of(d, hint->priority)) {
+            const struct str args[] = {arena_str(&half->texts, hint->document),
+                                       id_word(hint->id, &half->texts)};
+            dispatch_change(half, STR("let_go"), args, ARRAY_LEN(args));
+        }
+    }
+}
+
+void dispatch_offer(struct broker *broker, const struct hint *hint)
+{
+    change_hint(dispatch_of(broker), STR("offer"), hint);
+}
+
+void dispatch_give_back(struct broker *broker, const struct hint *hint)
+{
+    free_elsewhere(dispatch_of(broker), hint);
+    change_hint(dispatch_of(broker), STR("give_back"), hint);
+}
+
+void dispatch_withdraw(struct broker *broker, struct task_id id)
+{
+    struct dispatch *d = dispatch_of(broker);
+    for (size_t i = 0; i < d->count; i++) {
+        struct str word = id_word(id, &d->halves[i].texts);
+        dispatch_change(&d->halves[i], STR("withdraw"), &word, 1);
+    }
+    send_if_many(d);
+}
+
+static void change_document(struct dispatch *d, struct str verb, struct str document,
+                            struct task_id holder, struct str lock)
+{
+    for (size_t i = 0; i < d->count; i++) {
+        struct half *half = &d->halves[i];
+        const struct str args[] = {arena_str(&half->texts, document), id_word(holder, &half->texts),
+                                   str_absent(lock) ? STR("") : arena_str(&half->texts, lock)};
+        dispatch_change(half, verb, args, ARRAY_LEN(args));
+    }
+    send_if_many(d);
+}
+
+void dispatch_hold(struct broker *broker, struct str document, struct task_id holder,
+                   struct str lock)
+{
+    struct dispatch *d = dispatch_of(broker);
+    if (!str_absent(lock)) {
+        dispatch_lock_change(d, &d->renew, document, lock);
+    }
+    change_document(d, STR("hold"), document, holder, STR_NONE);
+}
+
+/* Nobody holds it, says the reconciliation: then whoever has the lock lost it. */
+static void release_foreign(struct dispatch *d, struct str document)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct redis_reply reply;
+    if (DISPATCH_ASK(d, &d->halves[0], 1, &arena, &reply, STR("holder"), document) &&
+        str_starts(reply.items[0].text, STR("?"))) {
+        dispatch_lock_change(d, &d->release, document, str_from(reply.items[0].text, 1));
+    }
+}
+
+void dispatch_let_go(struct broker *broker, struct str document, struct task_id holder,
+                     struct str lock)
+{
+    struct dispatch *d = dispatch_of(broker);
+    if (!str_absent(lock)) {
+        dispatch_lock_change(d, &d->release, document, lock);
+    } else if (id_none(holder)) {
+        release_foreign(d, document);
+    }
+    change_document(d, STR("let_go"), document, holder, lock);
+}
+
+void dispatch_flush(struct broker *broker)
+{
+    struct dispatch *d = dispatch_of(broker);
+    for (size_t i = 0; i < d->count; i++) {
+        dispatch_send(d, &d->halves[i]);
+    }
+    dispatch_wake_others(d);
+}

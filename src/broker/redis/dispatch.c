@@ -1,0 +1,192 @@
+/* broker/redis/dispatch.c: the broker of a fleet: opening, closing, is it there, its table of
+ * verbs.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "broker/redis/dispatch.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/rand.h"
+
+#define OPEN_WAIT_MS 1000 /* a Redis that is there answers sooner */
+#define PREFIX_MAX   64
+
+extern const char lua_dispatch[], lua_lock[], lua_renew[], lua_release[];
+
+/* ---- Is it there? ---- */
+
+static bool half_away(struct dispatch *d, struct half *half)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct redis_reply reply;
+    if (redis_away(half->redis)) {
+        return true;
+    }
+    return !half->filled &&
+           (!DISPATCH_ASK(d, half, 1, &arena, &reply, STR("count")) || !half->filled);
+}
+
+/* One half that cannot answer is enough: claims would miss what is ready there. */
+bool dispatch_away(struct broker *broker)
+{
+    struct dispatch *d = dispatch_of(broker);
+    bool away = false;
+    for (size_t i = 0; i < d->count; i++) {
+        away = half_away(d, &d->halves[i]) || away;
+    }
+    return away;
+}
+
+static const char *dispatch_kind(const struct broker *broker)
+{
+    const struct dispatch *d = HOLDER(broker, const struct dispatch, broker);
+    for (size_t i = 0; i < d->count; i++) {
+        if (redis_away(d->halves[i].redis) || !d->halves[i].filled) {
+            return "degraded";
+        }
+    }
+    return "redis";
+}
+
+/* The token tells whether everything was flushed once more while it was being filled. */
+bool dispatch_empty(struct broker *broker)
+{
+    struct dispatch *d = dispatch_of(broker);
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct redis_reply reply;
+    struct rand rand;
+    char token[TOKEN_TEXT];
+    bool empty = false;
+    rand_init(&rand);
+    snprintf(token, sizeof token, "%016llx", (unsigned long long)rand_u64(&rand));
+    for (size_t i = 0; i < d->count; i++) {
+        struct half *half = &d->halves[i];
+        bool there = DISPATCH_ASK(d, half, 0, &arena, &reply, STR("empty"), str_of(token));
+        empty = empty || (there && !half->filled);
+    }
+    if (empty) {
+        memcpy(d->token, token, sizeof token);
+    }
+    return empty;
+}
+
+void dispatch_filled(struct broker *broker)
+{
+    struct dispatch *d = dispatch_of(broker);
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct redis_reply reply;
+    for (size_t i = 0; i < d->count; i++) {
+        (void)!DISPATCH_ASK(d, &d->halves[i], 0, &arena, &reply, STR("filled"), str_of(d->token));
+    }
+    d->token[0] = '\0';
+}
+
+/* ---- Life ---- */
+
+static void dispatch_close(struct broker *broker)
+{
+    struct dispatch *d = dispatch_of(broker);
+    for (size_t i = 0; i < d->count; i++) {
+        redis_close(d->halves[i].redis);
+        arena_fini(&d->halves[i].texts);
+        mem_free(d->halves[i].words);
+    }
+    arena_fini(&d->lock_texts);
+    arena_fini(&d->wake_texts);
+    arena_fini(&d->texts);
+    mem_free(d->locks);
+    mem_free(d);
+}
+
+static size_t dispatch_memory(const struct broker *broker)
+{
+    const struct dispatch *d = HOLDER(broker, const struct dispatch, broker);
+    size_t bytes = sizeof *d + d->locks_room * sizeof *d->locks;
+    for (size_t i = 0; i < d->count; i++) {
+        bytes += d->halves[i].room * CHANGE_WORDS * sizeof(struct str);
+    }
+    return bytes;
+}
+
+static void name_keys(struct dispatch *d, const struct broker_options *options)
+{
+    struct str prefix = str_absent(options->prefix) ? STR("errand:") : options->prefix;
+    struct str node = str_absent(options->node) ? STR("-") : options->node;
+    d->prefix = arena_str(&d->texts, prefix);
+    d->node = arena_str(&d->texts, node);
+    d->base = arena_printf(&d->texts, STR_FMT "{dispatch}:", STR_ARG(prefix));
+    d->channel = arena_printf(&d->texts, STR_FMT "wake", STR_ARG(prefix));
+    redis_script_init(&d->script, str_of(lua_dispatch));
+    redis_script_init(&d->lock, str_of(lua_lock));
+    redis_script_init(&d->renew, str_of(lua_renew));
+    redis_script_init(&d->release, str_of(lua_release));
+}
+
+static bool open_half(struct dispatch *d, struct str url, struct err *err)
+{
+    struct half *half = &d->halves[d->count];
+    struct str probe = arena_printf(&d->texts, STR_FMT "probe", STR_ARG(d->base));
+    if (!redis_open(&(struct redis_options){.url = url, .probe_key = probe}, &half->redis, err)) {
+        return false;
+    }
+    d->count++;
+    return true;
+}
+
+static bool check_prefix(struct str prefix, struct err *err)
+{
+    bool braces = prefix.len > 0 && (memchr(prefix.ptr, '{', prefix.len) != NULL ||
+                                     memchr(prefix.ptr, '}', prefix.len) != NULL);
+    return (!braces && prefix.len <= PREFIX_MAX) ||
+           err_field(err, "broker", "a prefix of keys has at most %d characters and no braces",
+                     PREFIX_MAX);
+}
+
+static const struct broker_ops dispatch_ops = {
+    .kind = dispatch_kind,
+    .close = dispatch_close,
+    .offer = dispatch_offer,
+    .withdraw = dispatch_withdraw,
+    .take = dispatch_take,
+    .give_back = dispatch_give_back,
+    .lock = dispatch_lock,
+    .hold = dispatch_hold,
+    .let_go = dispatch_let_go,
+    .flush = dispatch_flush,
+    .away = dispatch_away,
+    .empty = dispatch_empty,
+    .filled = dispatch_filled,
+    .document = dispatch_document,
+    .documents = dispatch_documents,
+    .ahead = dispatch_ahead,
+    .knows = dispatch_knows,
+    .ready_count = dispatch_ready_count,
+    .oldest_ms = dispatch_oldest_ms,
+    .has = dispatch_has,
+    .memory = dispatch_memory,
+};
+
+/* A Redis that does not answer is no reason not to start: it is away, and comes back by itself. */
+bool dispatch_open(const struct broker_options *options, struct broker **out, struct err *err)
+{
+    struct dispatch *d = mem_new(struct dispatch);
+    d->broker.ops = &dispatch_ops;
+    if (!check_prefix(options->prefix, err)) {
+        mem_free(d);
+        return false;
+    }
+    name_keys(d, options);
+    bool two = !str_absent(options->low_url) && !str_eq(options->low_url, options->url);
+    if (!open_half(d, options->url, err) || (two && !open_half(d, options->low_url, err))) {
+        dispatch_close(&d->broker);
+        return false;
+    }
+    for (size_t i = 0; i < d->count; i++) {
+        redis_wait(d->halves[i].redis, OPEN_WAIT_MS);
+    }
+    *out = &d->broker;
+    return true;
+}

@@ -1,0 +1,134 @@
+/* broker/redis/dispatch.h: the broker of a fleet: hints, documents and locks in one Redis, or in
+ * two.
+ *
+ * Changes are gathered and sent together with the next question, or by broker_flush(), in one
+ * pipeline. What they do there is told in the Lua files beside this one. Two *halves*: CRITICAL and
+ * HIGH hints live on the first, NORMAL and LOW on the second; with one Redis there is one half.
+ * Holds are known to both; locks and wake-ups live on the first.
+ *
+ * A half answers questions only while its sentinel key is there: a flush removes it, and so does a
+ * sender whose changes did not arrive. broker_filled() puts it back when everything was offered
+ * again.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_BROKER_REDIS_DISPATCH_H
+#define ERRAND_BROKER_REDIS_DISPATCH_H
+
+#include "base/buf.h"
+#include "broker/ops.h"
+#include "client/redis.h"
+
+#define HALVES           2
+#define CHANGE_WORDS     6     /* verb and five arguments, empty ones included */
+#define CHANGES_PER_CALL 500   /* a script that runs long holds up everybody */
+#define CHANGES_MAX      20000 /* gathered ones; then they are sent without being asked */
+#define LOCKS_MAX        20000 /* changes of locks kept for a Redis that is away */
+#define WAKE_QUEUES_MAX  64    /* more are told as "*" */
+#define TOKEN_TEXT       17
+#define LOCK_MS          "600000" /* of a running attempt's lock, renewed while it lives */
+/* Of a lock whose attempt is not yet stored: a node that dies in between leaves it behind, and
+ * nobody else knows of it. */
+#define LOCK_NEW_MS "10000"
+
+struct half {
+    struct redis *redis;
+    bool filled; /* as last seen */
+    bool lost;   /* changes did not arrive: it must be filled anew */
+    struct arena texts;
+    struct str *words; /* of gathered changes, CHANGE_WORDS each */
+    size_t count, room;
+};
+
+/* A lock to be renewed or released. These survive an outage: a lock that is not released would
+ * keep its document from everybody. */
+struct lock_change {
+    const struct redis_script *script;
+    struct str key, value;
+};
+
+struct dispatch {
+    struct broker broker;
+    struct arena texts;
+    struct str base;   /* of all keys of the dispatch: "errand:{dispatch}:" */
+    struct str prefix; /* "errand:" */
+    struct str channel, node;
+    char token[TOKEN_TEXT]; /* of a filling that was begun here; "": none */
+    struct redis_script script, lock, renew, release;
+    struct half halves[HALVES];
+    size_t count;
+    struct arena lock_texts;
+    struct lock_change *locks;
+    size_t locks_count, locks_room;
+    struct arena wake_texts;
+    struct str woken[WAKE_QUEUES_MAX]; /* queues to be told of */
+    size_t woken_count;
+    bool woken_all;
+};
+
+static inline struct dispatch *dispatch_of(struct broker *broker)
+{
+    return HOLDER(broker, struct dispatch, broker);
+}
+
+/* ---- change.c: gathering and sending ---- */
+
+void dispatch_change(struct half *half, struct str verb, const struct str *args, size_t count);
+void dispatch_offer(struct broker *broker, const struct hint *hint);
+void dispatch_withdraw(struct broker *broker, struct task_id id);
+void dispatch_give_back(struct broker *broker, const struct hint *hint);
+void dispatch_hold(struct broker *broker, struct str document, struct task_id holder,
+                   struct str lock);
+void dispatch_let_go(struct broker *broker, struct str document, struct task_id holder,
+                     struct str lock);
+void dispatch_flush(struct broker *broker);
+
+/* The words of a hint: id, score, queue, type and, after '=', document. Texts in `arena`. */
+struct hint_words {
+    struct str at[5];
+};
+struct hint_words dispatch_hint_words(const struct hint *hint, struct arena *arena);
+void dispatch_read_score(int64_t score, struct hint *hint); /* priority and queued_ms */
+struct half *dispatch_half_of(struct dispatch *d, enum task_priority priority);
+
+/* ---- ask.c: one question, gathered changes first ---- */
+
+/* Sends what was gathered for the half and, if there is one, a question to its script: a verb and
+ * its arguments. *out is a list of at least `least` items; half->filled says whether it is to be
+ * relied on. False: the half is away. */
+MUST_CHECK bool dispatch_ask(struct dispatch *d, struct half *half, const struct str *words,
+                             size_t count, size_t least, struct arena *arena,
+                             struct redis_reply *out);
+#define DISPATCH_ASK(d, half, least, arena, out, ...)                                              \
+    dispatch_ask((d), (half), (const struct str[]){__VA_ARGS__},                                   \
+                 ARRAY_LEN(((const struct str[]){__VA_ARGS__})), (least), (arena), (out))
+void dispatch_send(struct dispatch *d, struct half *half); /* changes only */
+
+/* ---- wake.c: who should look again ---- */
+
+void dispatch_wake(struct dispatch *d, struct str queue, struct str type);
+void dispatch_wake_offered(struct dispatch *d, const struct half *half);
+void dispatch_wake_others(struct dispatch *d); /* publishes what was gathered */
+
+/* ---- lock.c, take.c, look.c ---- */
+
+void dispatch_lock(struct broker *broker, struct broker_lock *locks, size_t n);
+void dispatch_lock_change(struct dispatch *d, const struct redis_script *script,
+                          struct str document, struct str value);
+size_t dispatch_take(struct broker *broker, const struct want *want, size_t max, struct hint *out,
+                     struct arena *arena);
+bool dispatch_has(struct broker *broker, const struct want *want);
+bool dispatch_away(struct broker *broker);
+bool dispatch_empty(struct broker *broker);
+void dispatch_filled(struct broker *broker);
+void dispatch_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
+                       struct broker_document *out);
+size_t dispatch_documents(struct broker *broker, size_t most, struct arena *arena,
+                          struct broker_document **out);
+size_t dispatch_ahead(struct broker *broker, struct task_id id);
+bool dispatch_knows(struct broker *broker, struct task_id id);
+size_t dispatch_ready_count(struct broker *broker);
+int64_t dispatch_oldest_ms(struct broker *broker, struct str queue);
+
+#endif
