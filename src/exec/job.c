@@ -100,6 +100,13 @@ struct job *job_find(const struct desk *desk, struct task_id id, int32_t attempt
     return NULL;
 }
 
+enum job_told told_of(enum abort_why why)
+{
+    static const enum job_told told[] = {
+        [ABORT_CANCEL] = TOLD_CANCEL, [ABORT_TIMEOUT] = TOLD_TIMEOUT, [ABORT_LOST] = TOLD_RELEASE};
+    return told[why];
+}
+
 void job_tell(struct job *job, enum job_told why)
 {
     if (job->told == TOLD_NOTHING || why == TOLD_TIMEOUT) {

@@ -54,6 +54,7 @@ void desk_close(struct desk *desk);      /* from now on nothing is said twice */
 
 /* Why a job was told to stop. The first telling stays, but for a time-out. */
 enum job_told { TOLD_NOTHING, TOLD_RELEASE, TOLD_CANCEL, TOLD_TIMEOUT };
+enum job_told told_of(enum abort_why why);
 
 struct job {
     struct link link;

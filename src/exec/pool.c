@@ -48,7 +48,7 @@ static void on_abort(struct pool *pool, const struct note *note)
 {
     struct job *job = job_find(&pool->desk, note->id, note->attempt);
     if (job != NULL) {
-        slot_abort(job->user, note->why == ABORT_TIMEOUT ? TOLD_TIMEOUT : TOLD_CANCEL);
+        slot_abort(job->user, told_of(note->why));
     }
 }
 

@@ -51,7 +51,7 @@ static void on_abort(struct push *push, const struct note *note)
 {
     struct job *job = job_find(&push->desk, note->id, note->attempt);
     if (job != NULL) {
-        job_tell(job, note->why == ABORT_TIMEOUT ? TOLD_TIMEOUT : TOLD_CANCEL);
+        job_tell(job, told_of(note->why));
         push_request_close(job);
     }
 }

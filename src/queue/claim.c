@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "queue/engine.h"
 #include "queue/flow.h"
+#include "store/fleet.h"
 
 static const struct str default_queue = {"default", 7};
 
@@ -61,7 +62,8 @@ static bool want_of(struct batch *batch, const struct command_claim *claim, stru
     struct want_queue *queues = arena_array(&batch->arena, struct want_queue, count);
     for (size_t i = 0; i < count; i++) {
         struct lane *lane = lane_find(&batch->engine->lanes, names[i]);
-        size_t room = lane == NULL ? 0 : lane_room(lane, batch->now);
+        size_t unseen = batch->engine->shared ? SIZE_MAX : 0; /* another node may have seen it */
+        size_t room = lane == NULL ? unseen : lane_room(lane, batch->now);
         if (room > 0) {
             queues[open++] = (struct want_queue){names[i], room};
         }
@@ -92,17 +94,69 @@ static void note_pending(struct batch *batch, const struct hint *hint, int64_t b
     }
 }
 
-/* Asks the broker. Returns how many it proposed; they are loaded with the rest of the batch. */
+static uint64_t want_hash(const struct command_claim *claim)
+{
+    uint64_t hash = claim->any_queue ? 7 : 5;
+    for (size_t i = 0; i < claim->types_count; i++) {
+        hash = hash * 31 + str_hash(claim->types[i]);
+    }
+    for (size_t i = 0; i < claim->queues_count; i++) {
+        hash = hash * 37 + str_hash(claim->queues[i]);
+    }
+    return hash;
+}
+
+/* A thousand claims that wait for the same would each ask the store, and each get nothing. */
+static bool found_nothing(const struct batch *batch, const struct command_claim *claim)
+{
+    uint64_t hash = batch->nothing_count == 0 ? 0 : want_hash(claim);
+    for (size_t i = 0; i < batch->nothing_count; i++) {
+        if (batch->nothing[i] == hash) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_nothing(struct batch *batch, const struct command_claim *claim)
+{
+    if (batch->engine->shared && batch->nothing_count < NOTHING_MAX) {
+        batch->nothing[batch->nothing_count++] = want_hash(claim);
+    }
+}
+
+/* From the broker's hints; from the rows when it cannot tell. Both end in the same tx_save(). */
+static size_t take(struct batch *batch, const struct want *want, size_t max, struct hint *out)
+{
+    struct broker *broker = batch->engine->broker;
+    struct err err = ERR_INIT;
+    size_t n = broker_away(broker) ? 0 : broker_take(broker, want, max, out, &batch->arena);
+    if (n > 0 || !batch->engine->shared || !broker_away(broker) || !batch_begin(batch)) {
+        return n;
+    }
+    if (!tx_propose(batch->tx, want, max, &batch->arena, out, &n, &err)) {
+        batch_fail_store(batch, &err);
+        return 0;
+    }
+    return n;
+}
+
+/* Asks for proposals. Returns how many; they are loaded with the rest of the batch. */
 static size_t propose(struct batch *batch, struct command *command)
 {
     struct want want;
     struct command_claim *claim = &command->claim;
-    if (!want_of(batch, claim, &want) || !broker_has(batch->engine->broker, &want)) {
+    if (found_nothing(batch, claim) || !rooms_load(batch, claim) || !want_of(batch, claim, &want) ||
+        !broker_has(batch->engine->broker, &want)) {
         return 0;
     }
     size_t max = MIN(claim->max, broker_ready_count(batch->engine->broker));
     struct hint *hints = arena_array(&batch->arena, struct hint, max);
-    size_t n = broker_take(batch->engine->broker, &want, max, hints, &batch->arena);
+    size_t n = take(batch, &want, max, hints);
+    if (n == 0) {
+        note_nothing(batch, claim);
+        return 0;
+    }
     struct proposal *proposal = add_proposal(batch, command);
     proposal->hints = hints;
     proposal->count = n;
@@ -140,10 +194,21 @@ static struct str worker_of(const struct command_claim *claim, struct str type)
     return claim->worker;
 }
 
-static bool start(struct batch *batch, struct item *item, const struct command_claim *claim)
+/* In a fleet the workers inside a server bear its name, so that it knows its own. */
+static struct str name_of(struct batch *batch, struct str worker)
 {
+    struct engine *engine = batch->engine;
+    return engine->shared && task_worker_reserved(worker)
+               ? arena_printf(&batch->arena, STR_FMT "@" STR_FMT, STR_ARG(worker),
+                              STR_ARG(engine->with.node))
+               : worker;
+}
+
+static bool start(struct batch *batch, struct item *item, struct command *command)
+{
+    const struct command_claim *claim = &command->claim;
     struct err refused;
-    struct task_claim lease = {.worker = worker_of(claim, item->now.type),
+    struct task_claim lease = {.worker = name_of(batch, worker_of(claim, item->now.type)),
                                .lease_ms = claim->lease_ms,
                                .token = rand_u64(batch->engine->with.rand) | 1};
     item->taken = true;
@@ -152,8 +217,74 @@ static bool start(struct batch *batch, struct item *item, const struct command_c
         return false; /* the hint was stale; publish.c lets its document go */
     }
     item->renewed = true;
+    item->claim = command;
     batch_change(batch, item, claim);
     return true;
+}
+
+static void unstart(struct item *item)
+{
+    item->now = item->was;
+    item->owner = NULL;
+    item->claim = NULL;
+    item->renewed = false;
+}
+
+/* The locks that other nodes see. A document that somebody else has locked is not touched, whatever
+ * the rows say: its hint has been put in line. */
+static void lock_documents(struct batch *batch, struct proposal *proposal)
+{
+    struct broker_lock *locks = arena_array(&batch->arena, struct broker_lock, proposal->count);
+    size_t n = 0;
+    for (size_t i = 0; i < proposal->count; i++) {
+        struct item *item = batch_item(batch, proposal->hints[i].id);
+        if (item == NULL || item->claim != proposal->claim ||
+            str_absent(proposal->hints[i].document)) {
+            continue;
+        }
+        char *text = arena_alloc(&batch->arena, LOCK_TEXT);
+        locks[n++] =
+            (struct broker_lock){.hint = &proposal->hints[i], .lock = lock_of(&item->now, text)};
+    }
+    broker_lock(batch->engine->broker, locks, n);
+    for (size_t i = 0; i < n; i++) {
+        if (!locks[i].granted) {
+            struct item *item = batch_item(batch, locks[i].hint->id);
+            unstart(item);
+            item->parked = true;
+        }
+    }
+    proposal->locks = locks;
+    proposal->locks_count = n;
+}
+
+/* What the store did not let start after all, found when it was saved: the claim goes without it.
+ * False: others have drawn consequences from its start, all must be decided anew. */
+bool claim_unstart(struct batch *batch, struct item *item)
+{
+    struct command *command = item->claim;
+    if (!batch->engine->shared || command == NULL) {
+        return false;
+    }
+    struct command_claim *claim = &command->claim;
+    size_t at = 0;
+    while (at < claim->count && !id_eq(claim->tasks[at].id, item->id)) {
+        at++;
+    }
+    bool alone = id_none(item->now.parent);
+    item->refused = true;
+    unstart(item);
+    if (at < claim->count) {
+        claim->count--;
+        memmove(&claim->tasks[at], &claim->tasks[at + 1],
+                (claim->count - at) * sizeof *claim->tasks);
+        memmove(&claim->facts[at], &claim->facts[at + 1],
+                (claim->count - at) * sizeof *claim->facts);
+    }
+    if (claim->count == 0 && alone) {
+        batch_defer(batch, command); /* it may find another */
+    }
+    return alone;
 }
 
 /* Results of what the task depended on go along with it. */
@@ -167,7 +298,7 @@ static void add_facts(struct batch *batch, struct command *command, size_t at)
 }
 
 /* False when some of it came to nothing: then there may be more to propose. */
-static bool decide_proposal(struct batch *batch, const struct proposal *proposal)
+static bool decide_proposal(struct batch *batch, struct proposal *proposal)
 {
     struct command *command = proposal->claim;
     struct command_claim *claim = &command->claim;
@@ -177,7 +308,16 @@ static bool decide_proposal(struct batch *batch, const struct proposal *proposal
     claim->count = 0;
     for (size_t i = 0; i < proposal->count; i++) {
         struct item *item = batch_item(batch, proposal->hints[i].id);
-        if (item != NULL && start(batch, item, claim)) {
+        if (item == NULL || !start(batch, item, command)) {
+            continue; /* the hint was stale */
+        }
+    }
+    if (batch->engine->shared) {
+        lock_documents(batch, proposal);
+    }
+    for (size_t i = 0; batch_ok(batch) && i < proposal->count; i++) {
+        struct item *item = batch_item(batch, proposal->hints[i].id);
+        if (item != NULL && item->claim == command && item->owner == claim) {
             claim->tasks[claim->count] = task_copy(command->arena, &item->now);
             add_facts(batch, command, claim->count++);
         }
@@ -362,6 +502,27 @@ void claims_decide(struct batch *batch)
     }
 }
 
+static void unlock_documents(struct batch *batch, const struct proposal *proposal)
+{
+    for (size_t i = 0; i < proposal->locks_count; i++) {
+        const struct broker_lock *lock = &proposal->locks[i];
+        if (lock->granted) {
+            broker_let_go(batch->engine->broker, lock->hint->document, lock->hint->id, lock->lock);
+        }
+    }
+}
+
+/* One that the store refused would be refused again at once. */
+static void give_back(struct batch *batch, const struct hint *hint)
+{
+    const struct item *item = batch_peek(batch, hint->id);
+    if (item != NULL && item->refused) {
+        put_off(batch->engine, hint);
+    } else if (item == NULL || !item->parked) {
+        broker_give_back(batch->engine->broker, hint);
+    }
+}
+
 /* The batch failed or lost a race: the broker and the waiting lines are as before. */
 void claims_give_back(struct batch *batch)
 {
@@ -369,9 +530,10 @@ void claims_give_back(struct batch *batch)
         struct proposal *proposal = &batch->proposals[i];
         struct command *command = proposal->claim;
         command->claim.proposal = 0;
+        unlock_documents(batch, proposal);
         for (size_t j = 0; j < proposal->count; j++) {
             note_pending(batch, &proposal->hints[j], -1);
-            broker_give_back(batch->engine->broker, &proposal->hints[j]);
+            give_back(batch, &proposal->hints[j]);
         }
         if (is_waiting(command) && !command->claim.wait) { /* stopped in this very batch */
             claim_unpark(batch->engine, command);

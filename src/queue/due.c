@@ -63,28 +63,45 @@ static int64_t to_mono(int64_t wall_ms, struct now now)
     return now.mono_ms + (wall_ms - now.wall_ms);
 }
 
-/* This process knows which of its own attempts live: their leases are for others to see. */
-static int64_t lease_deadline(const struct due_entry *entry, const struct task *task,
-                              struct now now)
+/* This process knows which of its own attempts live: their leases are for others to see. In a fleet
+ * others do look, so they are renewed in time. */
+static int64_t lease_deadline(const struct due *due, const struct due_entry *entry,
+                              const struct task *task, struct now now)
 {
-    return entry->kind == WORKER_REMOTE ? to_mono(task->lease_until_ms, now) : NEVER_MS;
+    if (entry->kind == WORKER_REMOTE) {
+        return to_mono(task->lease_until_ms, now);
+    }
+    return str_absent(due->node) ? NEVER_MS : now.mono_ms + due->renew_every_ms;
 }
 
-static int64_t timeout_deadline(const struct task *task, struct now now)
+static bool elsewhere(const struct due *due, const struct task *task)
 {
-    return task->timeout_ms == 0 ? NEVER_MS : to_mono(task->started_ms + task->timeout_ms, now);
+    return !str_absent(due->node) && task_worker_kind(task->worker) != WORKER_REMOTE &&
+           !str_eq(task_worker_node(task->worker), due->node);
 }
 
-static void set_running(struct due_entry *entry, const struct task *task, bool renewed,
-                        int64_t grace_ms, struct now now)
+static bool has_timeout(const struct due *due, const struct task *task)
 {
-    if (entry->timeout_at_ms == 0) {
-        entry->kind = task_worker_kind(task->worker);
+    return task->timeout_ms != 0 && !elsewhere(due, task); /* another node minds its own */
+}
+
+static int64_t timeout_deadline(const struct due *due, const struct task *task, struct now now)
+{
+    return has_timeout(due, task) ? to_mono(task->started_ms + task->timeout_ms, now) : NEVER_MS;
+}
+
+static void set_running(const struct due *due, struct due_entry *entry, const struct task *task,
+                        bool renewed, int64_t grace_ms, struct now now)
+{
+    if (entry->timeout_at_ms == 0 || entry->attempt != task->attempt) {
+        entry->kind = elsewhere(due, task) ? WORKER_REMOTE : task_worker_kind(task->worker);
+        entry->attempt = task->attempt;
+        entry->stop_at_ms = 0;
         entry->started_ms = task->started_ms;
-        entry->timeout_at_ms = timeout_deadline(task, now);
-        entry->lease_at_ms = lease_deadline(entry, task, now);
+        entry->timeout_at_ms = timeout_deadline(due, task, now);
+        entry->lease_at_ms = lease_deadline(due, entry, task, now);
     } else if (renewed) {
-        entry->lease_at_ms = lease_deadline(entry, task, now);
+        entry->lease_at_ms = lease_deadline(due, entry, task, now);
     }
     if (entry->stop_at_ms == 0 && task->cancel_requested) {
         due_stop(entry, grace_ms, now);
@@ -115,6 +132,22 @@ static int64_t wall_time(const struct task *task)
         return due_expiry_ms(task);
     default:
         return NEVER_MS;
+    }
+}
+
+int64_t due_by_row_ms(const struct task *task)
+{
+    bool in_server = task_worker_kind(task->worker) != WORKER_REMOTE;
+    switch (task->state) {
+    case TASK_RUNNING:
+        return task->container ? NEVER_MS
+               : task->timeout_ms == 0 || in_server
+                   ? task->lease_until_ms
+                   : MIN(task->lease_until_ms, task->started_ms + task->timeout_ms);
+    case TASK_RETRYING:
+        return task->scheduled_ms;
+    default:
+        return wall_time(task);
     }
 }
 
@@ -150,7 +183,7 @@ struct due_entry *due_set(struct due *due, const struct task *task, bool renewed
     leave_heap(due, entry);
     entry->by_wall = task->state != TASK_RUNNING && task->state != TASK_RETRYING;
     if (task->state == TASK_RUNNING) {
-        set_running(entry, task, renewed, grace_ms, now);
+        set_running(due, entry, task, renewed, grace_ms, now);
     } else {
         forget_attempt(entry);
         entry->at_ms = entry->by_wall ? wall_time(task) : to_mono(task->scheduled_ms, now);

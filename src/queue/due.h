@@ -28,8 +28,9 @@ struct due_entry {
     int64_t at_ms; /* of its clock */
     /* Of a running attempt, monotonic: */
     int64_t lease_at_ms, timeout_at_ms;
-    int64_t stop_at_ms; /* told to stop: the end of its grace period; 0: not told */
-    enum worker_kind kind;
+    int64_t stop_at_ms;    /* told to stop: the end of its grace period; 0: not told */
+    enum worker_kind kind; /* of our own workers; those inside other nodes count as remote */
+    int32_t attempt;
     int64_t started_ms; /* wall, for people */
     struct worker *worker;
     struct link of_worker;
@@ -38,6 +39,8 @@ struct due_entry {
 struct due {
     struct heap by_wall, by_mono;
     struct map entries;
+    struct str node;        /* who we are in a fleet; absent: alone */
+    int64_t renew_every_ms; /* in a fleet: our own attempts' leases */
 };
 
 void due_init(struct due *due);
@@ -53,6 +56,9 @@ struct due_entry *due_set(struct due *due, const struct task *task, bool renewed
 void due_stop(struct due_entry *entry, int64_t grace_ms, struct now now);
 void due_lose(struct due *due, struct due_entry *entry); /* its worker is known to be gone */
 void due_remove(struct due *due, struct due_entry *entry);
+
+/* When something happens to the task, by what its row says alone; NEVER_MS: never. */
+int64_t due_by_row_ms(const struct task *task);
 
 /* When it is cancelled unless it starts: counts only before the first attempt. NEVER_MS: never. */
 int64_t due_expiry_ms(const struct task *task);

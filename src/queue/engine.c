@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "queue/flow.h"
+#include "queue/guest.h"
+#include "store/fleet.h"
 
 static void init(struct engine *engine, const struct engine_options *options)
 {
@@ -19,6 +21,12 @@ static void init(struct engine *engine, const struct engine_options *options)
     engine->ids = (struct id_maker){store_last_id(options->store), options->rand};
     due_init(&engine->due);
     lanes_init(&engine->lanes);
+    engine->shared = store_shared(options->store);
+    engine->lanes.shared = engine->shared;
+    engine->due.node = engine->shared ? options->node : STR_NONE;
+    engine->due.renew_every_ms = OWN_RENEW_MS;
+    engine->epoch = engine->shared ? 0 : 1;
+    list_init(&engine->put_off);
     workers_init(&engine->workers);
     engine->sleepers = HEAP_INIT(sleeper_before);
     list_init(&engine->pending);
@@ -40,6 +48,11 @@ bool engine_new(const struct engine_options *options, struct engine **out, struc
         engine_free(engine);
         *out = NULL;
         return err_wrap(err, "read the store");
+    }
+    for (size_t i = 0; !engine->shared && i < options->guests_count; i++) {
+        if (options->guests[i]->leads != NULL) {
+            options->guests[i]->leads(options->guests[i], true);
+        }
     }
     return true;
 }
@@ -304,6 +317,7 @@ bool engine_step(struct engine *engine, struct list *commands)
         return false;
     }
     wind_begin(engine);
+    shared_poll(engine, clock_now(engine->with.clock));
     run_batch(engine, &answered);
     wake_due(engine, clock_now(engine->with.clock), &answered);
     wind_end(engine, &answered);
@@ -330,6 +344,7 @@ int64_t engine_event_in_ms(struct engine *engine, struct now now)
     int64_t in = MIN(due_in_ms(&engine->due, now), janitor_sweep_in_ms(engine, now));
     in = MIN(in, lanes_in_ms(&engine->lanes, now));
     in = MIN(in, guests_in_ms(engine, now));
+    in = MIN(in, shared_poll_in_ms(engine, now));
     in = list_empty(&engine->lanes.ready) ? in : 0;
     if (in != NEVER_MS && engine_paused(engine, now)) {
         in = MAX(in, engine->pause_until_mono_ms - now.mono_ms);
@@ -361,6 +376,7 @@ void engine_free(struct engine *engine)
     lanes_fini(&engine->lanes);
     workers_fini(&engine->workers);
     strays_fini(&engine->strays);
+    shared_fini(engine);
     heap_fini(&engine->sleepers);
     mem_free(engine);
 }

@@ -29,10 +29,20 @@
 #define STORE_PAUSE_MS     200  /* before trying due work again while the store is full or away */
 #define SETTLE_MAX_MS      2000 /* real: how long a hand-wound clock waits for work in the server */
 #define RATE_SECONDS       60
+#define POLL_MS            SECOND_MS /* between two looks of a waiting claim while no broker can tell */
+#define OWN_LEASE_MS       (30 * SECOND_MS) /* of an attempt inside a server of a fleet ... */
+#define OWN_RENEW_MS       (10 * SECOND_MS) /* ... renewed this often */
+#define NOTHING_MAX        64 /* claims that want the same as one that got nothing are not asked */
 
 struct rates { /* one slot a second, over the last minute */
     int64_t second[RATE_SECONDS];
     uint32_t created[RATE_SECONDS], started[RATE_SECONDS], finished[RATE_SECONDS];
+};
+
+struct put_off {
+    struct link link;
+    struct hint hint;
+    struct arena arena;
 };
 
 struct engine {
@@ -63,6 +73,11 @@ struct engine {
     size_t in_server;      /* attempts that run inside this server */
     int64_t wound_mono_us; /* real: when the clock was last wound to an event */
 
+    bool shared;             /* other nodes use the store too */
+    uint64_t epoch;          /* of our leadership; 0: another leads. Embedded: always 1 */
+    int64_t poll_at_mono_ms; /* shared: when waiting claims ask the store again */
+    struct list put_off;     /* hints that the store refused: struct put_off */
+
     bool draining, dead;
     unsigned losses; /* batches in a row that lost a race */
     uint64_t batches, commands;
@@ -91,22 +106,27 @@ struct item {
     bool loaded, found;
     bool whole, has_whole; /* asked for, and loaded */
     struct task was, now;
-    const void *owner; /* who changed it; NULL: nobody yet */
-    bool ended;        /* this change ends an attempt */
-    bool removed;      /* terminal and deleted */
-    bool renewed;      /* its lease was set anew */
-    bool taken;        /* proposed by the broker in this batch */
-    bool strays;       /* the attempt ends, but its run function goes on: its document is kept */
-    int followed;      /* flow.c: 1 + the state whose consequences were drawn */
-    bool spoken_for;   /* flow.c: another child's end asks what this one means for their parent */
-    int told;          /* guest.c: 1 + the state that guests were told of */
-    struct str log;    /* lines to add */
+    const void *owner;     /* who changed it; NULL: nobody yet */
+    bool ended;            /* this change ends an attempt */
+    bool removed;          /* terminal and deleted */
+    bool renewed;          /* its lease was set anew */
+    bool taken;            /* proposed by the broker in this batch */
+    bool parked;           /* ... but its document is locked: it stands in line again */
+    bool refused;          /* ... but the store did not let it start */
+    struct command *claim; /* that started it */
+    bool strays;     /* the attempt ends, but its run function goes on: its document is kept */
+    int followed;    /* flow.c: 1 + the state whose consequences were drawn */
+    bool spoken_for; /* flow.c: another child's end asks what this one means for their parent */
+    int told;        /* guest.c: 1 + the state that guests were told of */
+    struct str log;  /* lines to add */
 };
 
 struct proposal {
     struct command *claim;
     struct hint *hints;
     size_t count;
+    struct broker_lock *locks; /* on the documents of those that start */
+    size_t locks_count;
 };
 
 struct batch {
@@ -155,6 +175,10 @@ struct batch {
     struct event_batch *events;
     size_t events_room;
 
+    bool rooms_known;              /* shared.c: every limited queue was asked */
+    uint64_t nothing[NOTHING_MAX]; /* hashes of wants that found nothing */
+    size_t nothing_count;
+
     bool lost;          /* a guest says that another node was faster */
     size_t orders_told; /* guest.c: so many of the orders were told to guests */
 };
@@ -167,11 +191,14 @@ bool batch_begin(struct batch *batch);    /* opens the transaction unless it is 
 void batch_need(struct batch *batch, struct task_id id, bool whole);
 bool batch_load(struct batch *batch); /* everything that was needed and is not there yet */
 struct item *batch_item(struct batch *batch, struct task_id id); /* loaded; NULL: store error */
+struct item *batch_peek(const struct batch *batch, struct task_id id); /* NULL: not loaded */
 struct item *batch_change(struct batch *batch, struct item *item, const void *owner);
 bool batch_save(struct batch *batch, bool *lost);
 void batch_answer(struct batch *batch, struct command *command); /* it is decided */
 void batch_defer(struct batch *batch, struct command *command);
 void batch_abort(struct batch *batch, const struct item *item, enum abort_why why);
+void batch_abort_attempt(struct batch *batch, struct task_id id, int32_t attempt,
+                         enum abort_why why);
 void batch_fail_store(struct batch *batch, const struct err *err);
 struct task task_copy(struct arena *arena, const struct task *task); /* all texts in `arena` */
 
@@ -221,6 +248,7 @@ void bulk_undo_chunk(struct command *command); /* its batch came to nothing */
 void claims_propose(struct batch *batch);   /* those whose queues have become ready */
 void claims_decide(struct batch *batch);    /* after the load */
 void claims_give_back(struct batch *batch); /* the batch came to nothing */
+bool claim_unstart(struct batch *batch, struct item *item); /* the store did not let it start */
 void claim_park(struct engine *engine, struct command *command);
 void claim_unpark(struct engine *engine, struct command *command);
 void claims_signal(struct batch *batch, const struct worker *worker); /* those of it that wait */
@@ -228,6 +256,21 @@ void claims_signal(struct batch *batch, const struct worker *worker); /* those o
 /* create.c: all of them or none. LATER: an earlier command of this batch is in the way. */
 enum create_answer { CREATE_DONE, CREATE_REFUSED, CREATE_LATER };
 enum create_answer create_orders(struct batch *batch, struct command *command);
+
+/* shared.c: what is different when other nodes use the store too. */
+bool is_own(const struct engine *engine, struct str worker); /* runs inside this very server */
+bool rooms_load(struct batch *batch, const struct command_claim *claim);
+void prepare_review(struct batch *batch, struct command *command);
+void on_review(struct batch *batch, struct command *command);
+void on_heard(struct batch *batch, struct command *command);
+void on_lead(struct batch *batch, struct command *command);
+void shared_poll(struct engine *engine, struct now now); /* waiting claims ask again */
+int64_t shared_poll_in_ms(const struct engine *engine, struct now now);
+void put_off(struct engine *engine, const struct hint *hint); /* offered again a little later */
+void shared_fini(struct engine *engine);
+bool is_stale(struct batch *batch, struct item *item, const struct due_entry *entry);
+bool renew_own(struct batch *batch, struct item *item, struct due_entry *entry, struct err *err);
+void guard_leases(struct batch *batch); /* stops work whose lease could not be renewed */
 
 /* guest.c */
 void on_guest(struct batch *batch, struct command *command);
@@ -248,6 +291,9 @@ int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now); /* INT
 _Static_assert(TASK_LEASE_TEXT <= LOCK_TEXT, "a lock is a lease or an id");
 struct str lock_of(const struct task *task, char out[static LOCK_TEXT]);
 void publish(struct batch *batch);
+void forget_due(struct engine *engine, struct task_id id);
+void remember_due(struct engine *engine, const struct task *task, bool renewed, struct now now);
+void publish_offer(struct engine *engine, const struct task *task);
 struct event *publish_tell(struct batch *batch, enum event_kind kind, const struct task *task);
 bool publish_boot(struct engine *engine, struct err *err);
 

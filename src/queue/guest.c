@@ -7,6 +7,7 @@
 
 #include "queue/engine.h"
 #include "queue/flow.h"
+#include "store/fleet.h"
 
 /* ---- The engine's side ---- */
 
@@ -26,13 +27,32 @@ int64_t guests_in_ms(const struct engine *engine, struct now now)
     return in;
 }
 
+/* What a late leader still wants to write is refused: another has its place. */
+static bool may_act(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    struct err err = ERR_INIT;
+    bool leads = true;
+    if (!engine->shared) {
+        return true;
+    }
+    if (engine->epoch == 0 || !batch_begin(batch)) {
+        return false;
+    }
+    if (!tx_leads(batch->tx, engine->epoch, &leads, &err)) {
+        batch_fail_store(batch, &err);
+        return false;
+    }
+    return leads;
+}
+
 void guests_act(struct batch *batch)
 {
     const struct engine_options *with = &batch->engine->with;
     for (size_t i = 0; batch_ok(batch) && !batch->lost && i < with->guests_count; i++) {
         struct guest *guest = with->guests[i];
         if (guest->act != NULL && !engine_paused(batch->engine, batch->now) &&
-            guest->due_in_ms(guest, batch->now) == 0) {
+            guest->due_in_ms(guest, batch->now) == 0 && may_act(batch)) {
             guest->act(guest, batch);
         }
     }

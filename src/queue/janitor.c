@@ -11,10 +11,13 @@
 void janitor_collect(struct batch *batch)
 {
     struct engine *engine = batch->engine;
-    if (engine_paused(engine, batch->now)) {
+    bool paused = engine_paused(engine, batch->now);
+    if (paused && !engine->shared) {
         return;
     }
     batch->fired_count = due_collect(&engine->due, batch->now, batch->fired, BATCH_DUE_MAX);
+    guard_leases(batch);
+    batch->fired_count = paused ? 0 : batch->fired_count;
     for (size_t i = 0; i < batch->fired_count; i++) {
         batch_need(batch, batch->fired[i]->id, false);
     }
@@ -53,6 +56,10 @@ static bool give_up(struct batch *batch, struct item *item, struct err *err)
 static bool end_in_server(struct batch *batch, struct item *item, struct due_entry *entry,
                           struct err *err)
 {
+    if (entry->timeout_at_ms > batch->now.mono_ms && entry->lease_at_ms <= batch->now.mono_ms &&
+        (entry->stop_at_ms == 0 || entry->stop_at_ms > batch->now.mono_ms)) {
+        return renew_own(batch, item, entry, err);
+    }
     if (entry->stop_at_ms != 0 && entry->stop_at_ms <= batch->now.mono_ms) {
         if (entry->kind == WORKER_RUN) {
             return give_up(batch, item, err);
@@ -98,8 +105,8 @@ void janitor_decide(struct batch *batch)
     struct err refused;
     for (size_t i = 0; batch_ok(batch) && i < batch->fired_count; i++) {
         struct item *item = batch_item(batch, batch->fired[i]->id);
-        if (item != NULL && item->found && item->owner == NULL &&
-            settle(batch, item, batch->fired[i], &refused)) {
+        if (item != NULL && item->owner == NULL && !is_stale(batch, item, batch->fired[i]) &&
+            item->found && settle(batch, item, batch->fired[i], &refused)) {
             batch_change(batch, item, batch->fired);
         }
     }

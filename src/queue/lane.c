@@ -46,6 +46,8 @@ struct lane *lane_get(struct lanes *lanes, struct str name)
     lane = mem_new(struct lane);
     lane->settings.name = (struct str){mem_text(name.ptr, name.len), name.len};
     list_init(&lane->waiting);
+    lane->shared = lanes->shared;
+    lane->fleet_room = SIZE_MAX;
     map_add(&lanes->by_name, &lane->node, str_hash(name));
     list_append(&lanes->all, &lane->all);
     lanes->count++;
@@ -76,6 +78,11 @@ size_t lane_room(struct lane *lane, struct now now)
     int64_t room = INT64_MAX;
     if (lane->settings.paused) {
         return 0;
+    }
+    if (lane->shared) {
+        size_t taken = (size_t)MAX(lane->pending, 0);
+        return lane->fleet_room == SIZE_MAX ? SIZE_MAX
+                                            : lane->fleet_room - MIN(taken, lane->fleet_room);
     }
     if (lane->settings.max_concurrent > 0) {
         room = lane->settings.max_concurrent - lane->running - lane->pending;
@@ -159,6 +166,11 @@ int64_t lanes_in_ms(struct lanes *lanes, struct now now)
         struct lane *lane = HOLDER(it, struct lane, limited);
         bool awaited = !list_empty(&lane->waiting) || !list_empty(&lanes->any);
         if (!awaited || lane->settings.paused || lane->settings.rate_per_second <= 0) {
+            continue;
+        }
+        if (lane->shared) {
+            int64_t in = lane->opens_mono_ms - now.mono_ms;
+            soonest = in > 0 ? MIN(soonest, in) : soonest;
             continue;
         }
         refill(lane, now);

@@ -20,7 +20,12 @@ struct lane {
     struct map_node node;
     struct store_queue settings; /* its name is owned by the lane */
     int64_t running, pending;
-    double tokens; /* of the rate limit */
+    /* In a fleet the store knows better: */
+    bool shared;
+    size_t fleet_room;     /* what it said in this batch */
+    uint64_t asked_in;     /* the number of that batch */
+    int64_t opens_mono_ms; /* the rate lets the next one start; 0: does not apply */
+    double tokens;         /* of the rate limit */
     int64_t tokens_mono_ms;
     struct list waiting;      /* claims in line for this queue: claim_place.link */
     struct link ready;        /* in lanes.ready: somebody who waits should ask again */
@@ -38,6 +43,7 @@ struct claim_place {
 struct lanes {
     struct map by_name;
     struct list all, ready, limited;
+    bool shared;     /* limits are the store's to judge */
     struct list any; /* claims that take from every queue: claim_place.link */
     size_t count;
 };

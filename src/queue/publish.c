@@ -133,7 +133,7 @@ static bool batch_holds(struct engine *engine, const struct task *task)
     return found.held && id_eq(found.holder, task->batch);
 }
 
-static void offer(struct engine *engine, const struct task *task)
+void publish_offer(struct engine *engine, const struct task *task)
 {
     /* A container is never claimed itself; a task whose last run function still works is offered
      * when that has returned. */
@@ -149,9 +149,19 @@ static void offer(struct engine *engine, const struct task *task)
                                 .queued_ms = task->queued_ms});
 }
 
+void forget_due(struct engine *engine, struct task_id id)
+{
+    struct due_entry *entry = due_find(&engine->due, id);
+    if (entry != NULL && entry->worker != NULL) {
+        list_remove(&entry->of_worker);
+    }
+    if (entry != NULL) {
+        due_remove(&engine->due, entry);
+    }
+}
+
 /* Sets or removes what the task waits for, and links a running one to its worker. */
-static void remember_due(struct engine *engine, const struct task *task, bool renewed,
-                         struct now now)
+void remember_due(struct engine *engine, const struct task *task, bool renewed, struct now now)
 {
     struct due_entry *entry = due_find(&engine->due, task->id);
     if (entry != NULL && entry->worker != NULL) {
@@ -177,7 +187,7 @@ static void enter_running(struct engine *engine, struct lane *lane, const struct
         return; /* it has no attempt */
     }
     lane_started(lane, at);
-    engine->in_server += task_worker_kind(now->worker) != WORKER_REMOTE;
+    engine->in_server += is_own(engine, now->worker);
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     rates_add(engine->rates.started, &engine->rates, at, 1);
     if (!id_none(now->batch)) {
@@ -188,8 +198,8 @@ static void enter_running(struct engine *engine, struct lane *lane, const struct
 static void count_end(struct engine *engine, struct lane *lane, const struct item *item)
 {
     const struct task *was = &item->was, *now = &item->now;
-    lane->running--;
-    engine->in_server -= task_worker_kind(was->worker) != WORKER_REMOTE;
+    lane->running = MAX(lane->running - 1, 0); /* in a fleet another node may have started it */
+    engine->in_server -= is_own(engine, was->worker);
     lane->outcomes[now->outcome]++;
     lane->completed += now->state == TASK_COMPLETED;
     histogram_add(&lane->run, now->attempt_ended_ms - was->started_ms);
@@ -233,7 +243,10 @@ static void note_change(struct engine *engine, const struct item *item, struct n
         enter_running(engine, lane, now, at);
     }
     if (now->state == TASK_QUEUED) {
-        offer(engine, now);
+        publish_offer(engine, now);
+    }
+    if (engine->shared && item->renewed && was->state == now->state && id_none(now->batch)) {
+        hold(engine, now); /* renews the lock that others see */
     }
     if (task_state_terminal(now->state) && !task_state_terminal(was->state)) {
         rates_add(engine->rates.finished, &engine->rates, at, 1);
@@ -263,7 +276,7 @@ static void publish_orders(struct batch *batch)
         const struct task *task = &batch->orders[i]->task;
         lane_get(&engine->lanes, task->queue)->enqueued++;
         if (task->state == TASK_QUEUED) {
-            offer(engine, task);
+            publish_offer(engine, task);
         } else if (task_state_terminal(task->state)) {
             note_finished(engine, task);
         }
@@ -279,6 +292,13 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
 {
     const struct item *item = batch_item(batch, hint->id);
     struct broker *broker = batch->engine->broker;
+    if (item == NULL || item->parked || item->refused) {
+        lane_get(&batch->engine->lanes, hint->queue)->pending--;
+        if (item != NULL && item->refused) {
+            put_off(batch->engine, hint);
+        }
+        return;
+    }
     struct lane *lane = lane_get(&batch->engine->lanes, hint->queue);
     lane->pending--;
     if (item->was.state == TASK_RUNNING || item->now.state != TASK_RUNNING) {
@@ -331,7 +351,7 @@ static void publish_sweep(struct batch *batch)
 static void publish_returned(struct engine *engine, const struct task *task, struct now now)
 {
     if (task->state == TASK_QUEUED) {
-        offer(engine, task);
+        publish_offer(engine, task);
     }
     remember_due(engine, task, true, now);
 }
@@ -405,7 +425,7 @@ static bool boot_queue(void *arg, const struct store_queue *queue, struct err *e
     return true;
 }
 
-static void put_off(struct boot *boot, const struct task *task)
+static void leave_for_last(struct boot *boot, const struct task *task)
 {
     if (boot->count == boot->room) {
         boot->room = MAX(boot->room * 2, (size_t)16);
@@ -438,9 +458,9 @@ static bool boot_task(void *arg, const struct task *task, struct err *err)
     if (task->state == TASK_RUNNING && !task->container) {
         boot_running(engine, task);
     } else if (task->container || !id_none(task->batch)) {
-        put_off(boot, task);
+        leave_for_last(boot, task);
     } else if (task->state == TASK_QUEUED) {
-        offer(engine, task);
+        publish_offer(engine, task);
     }
     return true;
 }
@@ -463,7 +483,7 @@ static void boot_members(struct boot *boot)
             !str_absent(task->document) && !is_held(engine, task->document)) {
             hold(engine, task);
         } else if (task->state == TASK_QUEUED) {
-            offer(engine, task);
+            publish_offer(engine, task);
         }
     }
 }
@@ -480,11 +500,14 @@ static bool boot_lanes(struct boot *boot, struct err *err)
     return true;
 }
 
+/* Where others use the store too, memory holds what went through our own hands: the fleet's thread
+ * offers what the broker lacks. */
 bool publish_boot(struct engine *engine, struct err *err)
 {
     struct boot boot = {.engine = engine};
     bool ok = store_scan_queues(engine->store, boot_queue, &boot, err) &&
-              store_scan_live(engine->store, boot_task, &boot, err) && boot_lanes(&boot, err);
+              (engine->shared || store_scan_live(engine->store, boot_task, &boot, err)) &&
+              boot_lanes(&boot, err);
     if (ok) {
         boot_members(&boot);
     }

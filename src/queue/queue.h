@@ -42,6 +42,9 @@ enum command_kind {
     COMMAND_BULK,
     COMMAND_RETURNED,
     COMMAND_GUEST,
+    COMMAND_REVIEW,
+    COMMAND_HEARD,
+    COMMAND_LEAD,
     COMMAND_QUEUE,
     COMMAND_QUEUES,
     COMMAND_WHY,
@@ -146,7 +149,11 @@ struct command_finish {
 /* ---- Working inside the server ---- */
 
 /* Why a running attempt should stop. */
-enum abort_why { ABORT_CANCEL, ABORT_TIMEOUT };
+enum abort_why {
+    ABORT_CANCEL,
+    ABORT_TIMEOUT,
+    ABORT_LOST /* its lease is over or will be: the task belongs to another node */
+};
 
 /* A run function that was given up (its task is finished, its document still held) has returned. */
 struct command_returned {
@@ -162,6 +169,26 @@ struct command_wake {
     /* The engine's own: */
     struct heap_node place;
     int64_t at_mono_ms;
+};
+
+/* ---- From the fleet: only where the store is shared ---- */
+
+/* Looks at these tasks again: another node may have changed them, or may have died. What is QUEUED
+ * is offered, deadlines are remembered, an attempt of ours whose cancel was requested is told. */
+struct command_review {
+    const struct task_id *ids;
+    size_t count;
+};
+
+/* Tasks of these queues have become ready elsewhere; none named: perhaps any. */
+struct command_heard {
+    const struct str *queues;
+    size_t count;
+    bool settings; /* queues were changed: read their settings again */
+};
+
+struct command_lead {
+    uint64_t epoch; /* 0: this node no longer leads */
 };
 
 /* ---- Steering ---- */
@@ -316,6 +343,9 @@ struct command {
         struct command_stats stats;
         struct command_clock clock;
         struct command_guest guest;
+        struct command_review review;
+        struct command_heard heard;
+        struct command_lead lead;
     };
 };
 
@@ -343,6 +373,7 @@ struct engine_options {
     int64_t retention_ms;        /* [retention] finished; 0: for ever */
     size_t waiting_max;          /* claims that may wait at once: beyond it ERR_BUSY */
     int64_t grace_ms;            /* a cancelled remote attempt loses its lease after this */
+    struct str node;             /* who we are among those that share the store; borrowed */
     struct guest *const *guests; /* borrowed; see guest.h */
     size_t guests_count;
 };

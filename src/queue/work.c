@@ -21,7 +21,8 @@ void batch_init(struct batch *batch, struct engine *engine)
     batch->aborts_count = batch->aborts_room = 0;
     batch->events = NULL;
     batch->events_room = 0;
-    batch->lost = false;
+    batch->lost = batch->rooms_known = false;
+    batch->nothing_count = 0;
     batch->orders_told = 0;
     list_init(&batch->commands);
     list_init(&batch->deferred);
@@ -161,6 +162,12 @@ bool batch_load(struct batch *batch)
     return true;
 }
 
+struct item *batch_peek(const struct batch *batch, struct task_id id)
+{
+    struct item *item = find(batch, id);
+    return item == NULL || !item->loaded ? NULL : item;
+}
+
 struct item *batch_item(struct batch *batch, struct task_id id)
 {
     struct item *item = find(batch, id);
@@ -203,11 +210,17 @@ struct item *batch_change(struct batch *batch, struct item *item, const void *ow
 
 void batch_abort(struct batch *batch, const struct item *item, enum abort_why why)
 {
+    batch_abort_attempt(batch, item->id, item->now.attempt, why);
+}
+
+void batch_abort_attempt(struct batch *batch, struct task_id id, int32_t attempt,
+                         enum abort_why why)
+{
     if (batch->aborts_count == batch->aborts_room) {
         batch->aborts_room = MAX(batch->aborts_room * 2, (size_t)16);
         batch->aborts = mem_array(batch->aborts, batch->aborts_room, sizeof *batch->aborts);
     }
-    batch->aborts[batch->aborts_count++] = (struct abort){item->id, item->now.attempt, why};
+    batch->aborts[batch->aborts_count++] = (struct abort){id, attempt, why};
 }
 
 /* ---- Answers ---- */
@@ -286,6 +299,21 @@ static size_t list_changes(struct batch *batch, struct task_change *changes,
     return n;
 }
 
+/* The order in which list_changes() lists them. */
+static void settle_refused(struct batch *batch, const struct task_change *changes, bool *lost)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < batch->all_count; i++) {
+        struct item *item = batch->all[i];
+        if (item->removed || item->owner == NULL) {
+            continue;
+        }
+        if (!changes[n++].applied) {
+            *lost = !claim_unstart(batch, item) || *lost;
+        }
+    }
+}
+
 static bool save_items(struct batch *batch, bool *lost, struct err *err)
 {
     struct task_change *changes = arena_array(&batch->arena, struct task_change, batch->all_count);
@@ -295,9 +323,7 @@ static bool save_items(struct batch *batch, bool *lost, struct err *err)
         (removed_count > 0 && !tx_delete(batch->tx, removed, removed_count, err))) {
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
-        *lost = *lost || !changes[i].applied;
-    }
+    settle_refused(batch, changes, lost);
     return true;
 }
 

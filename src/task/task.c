@@ -103,6 +103,12 @@ enum worker_kind task_worker_kind(struct str worker)
     return WORKER_REMOTE;
 }
 
+struct str task_worker_node(struct str worker)
+{
+    const char *at = task_worker_reserved(worker) ? memchr(worker.ptr, '@', worker.len) : NULL;
+    return at == NULL ? STR_NONE : str_from(worker, (size_t)(at - worker.ptr) + 1);
+}
+
 struct str task_lease_text(struct task_lease lease, char out[static TASK_LEASE_TEXT])
 {
     int len = snprintf(out, TASK_LEASE_TEXT, "%d-%016llx", lease.attempt,

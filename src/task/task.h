@@ -166,7 +166,8 @@ const char *task_outcome_name(enum task_outcome outcome);
 enum worker_kind { WORKER_REMOTE, WORKER_RUN, WORKER_EXEC, WORKER_PUSH, WORKER_TEAM, WORKER_KINDS };
 enum worker_kind task_worker_kind(struct str worker);
 const char *task_worker_kind_name(enum worker_kind kind);
-bool task_worker_reserved(struct str worker); /* begins with "errand:" */
+bool task_worker_reserved(struct str worker);   /* begins with "errand:" */
+struct str task_worker_node(struct str worker); /* in a fleet "errand:KIND:…@NODE"; else absent */
 
 /* What an operator asks of a worker outside: nothing; to claim no more; and to give back what it
  * does not finish in time, too. */

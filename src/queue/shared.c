@@ -1,0 +1,308 @@
+/* queue/shared.c: what is different when other nodes use the store too.
+ *
+ * Memory then holds only what went through our own hands, and may be out of date: a deadline that
+ * has come is compared with the row before anything is done about it, limits are asked of the
+ * store, and claims that wait are woken by what other nodes say, or look for themselves once a
+ * second while no broker can tell. An attempt inside this server has a lease like any other,
+ * renewed long before it ends; if it cannot be renewed the work is stopped before the lease is over
+ * (G3).
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/log.h"
+#include "base/mem.h"
+#include "queue/engine.h"
+#include "queue/guest.h"
+#include "store/fleet.h"
+
+bool is_own(const struct engine *engine, struct str worker)
+{
+    return task_worker_kind(worker) != WORKER_REMOTE &&
+           (!engine->shared || str_eq(task_worker_node(worker), engine->with.node));
+}
+
+/* ---- Limits that hold for the whole fleet ---- */
+
+static bool same_settings(const struct store_queue *a, const struct store_queue *b)
+{
+    return a->paused == b->paused && a->max_concurrent == b->max_concurrent &&
+           a->rate_per_second == b->rate_per_second && a->burst == b->burst;
+}
+
+static void set_room(struct batch *batch, const struct store_room *room)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    struct lane *lane = lane_get(lanes, room->settings.name);
+    if (!same_settings(&lane->settings, &room->settings)) {
+        lane_configure(lanes, lane, &room->settings, false, batch->now);
+    }
+    lane->fleet_room = room->room;
+    lane->asked_in = batch->engine->batches + 1;
+    lane->opens_mono_ms = room->opens_at_ms == 0
+                              ? 0
+                              : batch->now.mono_ms + MAX(room->opens_at_ms - batch->now.wall_ms, 1);
+}
+
+/* Its row says nothing of limits any more. */
+static void set_free(struct batch *batch, struct lane *lane)
+{
+    struct store_queue open = {.name = lane->settings.name};
+    if (link_in_list(&lane->limited)) {
+        lane_configure(&batch->engine->lanes, lane, &open, false, batch->now);
+    }
+    lane->fleet_room = SIZE_MAX;
+    lane->asked_in = batch->engine->batches + 1;
+}
+
+static bool was_asked(const struct batch *batch, const struct lane *lane)
+{
+    return lane != NULL && lane->asked_in == batch->engine->batches + 1;
+}
+
+static void free_others(struct batch *batch, const struct str *names, size_t count)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    for (size_t i = 0; i < count; i++) {
+        struct lane *lane = lane_get(lanes, names[i]);
+        if (!was_asked(batch, lane)) {
+            set_free(batch, lane);
+        }
+    }
+    LIST_EACH(&lanes->limited, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, limited);
+        if (count == 0 && !was_asked(batch, lane)) {
+            set_free(batch, lane);
+        }
+    }
+}
+
+static bool ask_rooms(struct batch *batch, const struct str *names, size_t count)
+{
+    struct err err = ERR_INIT;
+    struct store_room *rooms = NULL;
+    size_t rooms_count = 0;
+    if (!batch_begin(batch)) {
+        return false;
+    }
+    if (!tx_rooms(batch->tx, names, count, batch->now.wall_ms, &batch->arena, &rooms, &rooms_count,
+                  &err)) {
+        batch_fail_store(batch, &err);
+        return false;
+    }
+    for (size_t i = 0; i < rooms_count; i++) {
+        set_room(batch, &rooms[i]);
+    }
+    free_others(batch, names, count);
+    return true;
+}
+
+/* Before a claim takes anything: what its queues allow, their rows locked until the commit. */
+bool rooms_load(struct batch *batch, const struct command_claim *claim)
+{
+    static const struct str by_default = {"default", 7};
+    const struct str *names = claim->queues_count == 0 ? &by_default : claim->queues;
+    size_t count = claim->queues_count == 0 ? 1 : claim->queues_count, known = 0;
+    if (!batch->engine->shared || batch->rooms_known) {
+        return true;
+    }
+    if (claim->any_queue) {
+        batch->rooms_known = ask_rooms(batch, NULL, 0);
+        return batch->rooms_known;
+    }
+    for (size_t i = 0; i < count; i++) {
+        known += was_asked(batch, lane_find(&batch->engine->lanes, names[i]));
+    }
+    return known == count || ask_rooms(batch, names, count);
+}
+
+/* ---- What other nodes say ---- */
+
+void prepare_review(struct batch *batch, struct command *command)
+{
+    for (size_t i = 0; i < command->review.count; i++) {
+        batch_need(batch, command->review.ids[i], false);
+    }
+}
+
+static void review(struct batch *batch, struct item *item)
+{
+    struct engine *engine = batch->engine;
+    const struct task *task = &item->now;
+    struct due_entry *entry = due_find(&engine->due, item->id);
+    if (item->owner != NULL) {
+        return; /* this very batch changes it: publish.c remembers */
+    }
+    if (!item->found || task_state_terminal(task->state)) {
+        forget_due(engine, item->id);
+        return;
+    }
+    if (task->state == TASK_QUEUED) {
+        publish_offer(engine, task);
+    }
+    if (task->state == TASK_RUNNING && task->cancel_requested && is_own(engine, task->worker) &&
+        (entry == NULL || entry->stop_at_ms == 0)) {
+        batch_abort(batch, item, ABORT_CANCEL);
+    }
+    remember_due(engine, task, !is_own(engine, task->worker), batch->now);
+}
+
+void on_review(struct batch *batch, struct command *command)
+{
+    for (size_t i = 0; batch_ok(batch) && i < command->review.count; i++) {
+        struct item *item = batch_item(batch, command->review.ids[i]);
+        if (item != NULL) {
+            review(batch, item);
+        }
+    }
+    batch_answer(batch, command);
+}
+
+void on_heard(struct batch *batch, struct command *command)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    const struct command_heard *heard = &command->heard;
+    for (size_t i = 0; i < heard->count; i++) {
+        struct lane *lane = lane_find(lanes, heard->queues[i]);
+        bool wanted = lane == NULL && !list_empty(&lanes->any) && lanes->count < LANES_MAX;
+        if (lane != NULL || wanted) {
+            lane_wake(lanes, lane_get(lanes, heard->queues[i]));
+        }
+    }
+    if (heard->count == 0) {
+        lanes_wake_all(lanes);
+    }
+    if (heard->settings) {
+        batch->rooms_known = ask_rooms(batch, NULL, 0);
+    }
+    batch_answer(batch, command);
+}
+
+void on_lead(struct batch *batch, struct command *command)
+{
+    struct engine *engine = batch->engine;
+    bool leads = command->lead.epoch != 0;
+    engine->epoch = command->lead.epoch;
+    for (size_t i = 0; i < engine->with.guests_count; i++) {
+        if (engine->with.guests[i]->leads != NULL) {
+            engine->with.guests[i]->leads(engine->with.guests[i], leads);
+        }
+    }
+    batch_answer(batch, command);
+}
+
+/* ---- Looking for oneself ---- */
+
+static bool polls(const struct engine *engine)
+{
+    return engine->shared && (!list_empty(&engine->waiting) || !list_empty(&engine->put_off)) &&
+           (broker_away(engine->broker) || !list_empty(&engine->put_off));
+}
+
+static void offer_again(struct engine *engine)
+{
+    LIST_EACH(&engine->put_off, it)
+    {
+        struct put_off *late = HOLDER(it, struct put_off, link);
+        list_remove(it);
+        broker_offer(engine->broker, &late->hint);
+        arena_fini(&late->arena);
+        mem_free(late);
+    }
+}
+
+void put_off(struct engine *engine, const struct hint *hint)
+{
+    struct put_off *late = mem_new(struct put_off);
+    late->hint = *hint;
+    late->hint.type = arena_str(&late->arena, hint->type);
+    late->hint.queue = arena_str(&late->arena, hint->queue);
+    late->hint.document = arena_str(&late->arena, hint->document);
+    list_append(&engine->put_off, &late->link);
+}
+
+void shared_poll(struct engine *engine, struct now now)
+{
+    if (polls(engine) && now.mono_ms >= engine->poll_at_mono_ms) {
+        offer_again(engine);
+        lanes_wake_all(&engine->lanes);
+        engine->poll_at_mono_ms = now.mono_ms + POLL_MS;
+    }
+}
+
+int64_t shared_poll_in_ms(const struct engine *engine, struct now now)
+{
+    return polls(engine) ? MAX(engine->poll_at_mono_ms - now.mono_ms, 0) : NEVER_MS;
+}
+
+void shared_fini(struct engine *engine)
+{
+    LIST_EACH(&engine->put_off, it)
+    {
+        struct put_off *late = HOLDER(it, struct put_off, link);
+        list_remove(it);
+        arena_fini(&late->arena);
+        mem_free(late);
+    }
+}
+
+/* ---- Deadlines that may be out of date ---- */
+
+/* By its row, nothing is to be done about the task yet: another node has renewed its lease, put it
+ * off, or ended it. An attempt of our own that the row no longer knows must stop. */
+bool is_stale(struct batch *batch, struct item *item, const struct due_entry *entry)
+{
+    struct engine *engine = batch->engine;
+    const struct task *task = &item->now;
+    bool ours = entry->kind != WORKER_REMOTE;
+    bool same = item->found && task->state == TASK_RUNNING && task->attempt == entry->attempt;
+    if (!engine->shared || (ours && same)) {
+        return false;
+    }
+    if (ours) {
+        batch_abort_attempt(batch, item->id, entry->attempt, ABORT_LOST);
+    }
+    if (!item->found || task_state_terminal(task->state)) {
+        forget_due(engine, item->id);
+        return true;
+    }
+    if (due_by_row_ms(task) <= batch->now.wall_ms) {
+        return false;
+    }
+    remember_due(engine, task, true, batch->now);
+    return true;
+}
+
+/* The lease of an attempt that runs in this server, seen by the others. */
+bool renew_own(struct batch *batch, struct item *item, struct due_entry *entry, struct err *err)
+{
+    struct task_lease lease = {item->now.attempt, item->now.token};
+    if (!task_renew(&item->now, lease, OWN_LEASE_MS, NEVER_MS, batch->now.wall_ms, err)) {
+        return false;
+    }
+    if (item->now.cancel_requested && entry->stop_at_ms == 0) {
+        batch_abort(batch, item, ABORT_CANCEL);
+    }
+    item->renewed = true;
+    return true;
+}
+
+/* The store has been away for so long that others may soon take our attempts for lost: their work
+ * must have stopped by then. */
+void guard_leases(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    struct engine_host *host = &engine->with.host;
+    int64_t late_ms = MAX(OWN_LEASE_MS - OWN_RENEW_MS - engine->with.grace_ms, 0);
+    for (size_t i = 0; engine->shared && host->abort != NULL && i < batch->fired_count; i++) {
+        struct due_entry *entry = batch->fired[i];
+        if (entry->kind == WORKER_REMOTE || entry->stop_at_ms != 0 ||
+            entry->lease_at_ms + late_ms > batch->now.mono_ms) {
+            continue;
+        }
+        log_warn("the store is away: stopping work whose lease would end");
+        due_stop(entry, engine->with.grace_ms, batch->now);
+        host->abort(host->abort_arg, entry->id, entry->attempt, ABORT_LOST);
+    }
+}
