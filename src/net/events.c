@@ -63,6 +63,9 @@ static bool is_of_family(const struct events_filter *filter, const struct event 
 
 static bool matches(const struct events_filter *filter, const struct event *event)
 {
+    if (event->kind == EVENT_CANCEL) {
+        return false; /* between nodes */
+    }
     /* What is said on a topic is for its subscribers alone, and nothing else is for them. */
     if (event->kind == EVENT_TOPIC || !str_absent(filter->topic)) {
         return event->kind == EVENT_TOPIC && !str_absent(filter->topic) &&

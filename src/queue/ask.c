@@ -11,9 +11,7 @@
 
 #include "queue/engine.h"
 #include "queue/flow.h"
-
-#define DOCUMENTS_MAX 1000 /* shown at once */
-#define WAITING_MAX   1000 /* ids of a document's line shown at once */
+#include "store/fleet.h"
 
 /* ---- Why ---- */
 
@@ -55,28 +53,23 @@ static void why_later(struct command *command, const struct task *task)
 
 static void why_document(struct batch *batch, struct command *command, const struct task *task)
 {
-    struct broker_document held;
+    struct document_view held;
     char text[TASK_ID_TEXT];
-    if (str_absent(task->document)) {
+    if (str_absent(task->document) ||
+        !document_look(batch, task->document, WAITING_MAX, &batch->arena, &held) || !held.locked) {
         return;
     }
-    broker_document(batch->engine->broker, task->document, 0, &batch->arena, &held);
-    if (!held.held) {
-        return;
-    }
-    struct due_entry *entry = due_find(&batch->engine->due, held.holder);
-    struct str worker = entry == NULL || entry->worker == NULL ? STR_NONE : entry->worker->id;
-    size_t ahead = broker_ahead(batch->engine->broker, task->id);
+    size_t ahead = document_ahead(batch, &held, task->id);
     struct why_reason *reason =
         add_reason(command, WHY_DOCUMENT_LOCKED,
                    arena_printf(command->arena,
                                 "its document " STR_FMT " is held by task %s on worker " STR_FMT
                                 ", %zu more ahead of it",
-                                STR_ARG(task->document), id_text(held.holder, text).ptr,
-                                STR_ARG(worker), ahead));
-    reason->task = held.holder;
-    reason->worker = arena_str(command->arena, worker);
-    reason->since_ms = entry == NULL ? 0 : entry->started_ms;
+                                STR_ARG(task->document), id_text(held.task, text).ptr,
+                                STR_ARG(held.worker), ahead));
+    reason->task = held.task;
+    reason->worker = arena_str(command->arena, held.worker);
+    reason->since_ms = held.since_ms;
     reason->ahead = (int64_t)ahead;
 }
 
@@ -198,55 +191,28 @@ void on_why(struct batch *batch, struct command *command)
     batch_answer(batch, command);
 }
 
-/* ---- Documents ---- */
-
-static struct document_view view_document(struct batch *batch, const struct broker_document *from,
-                                          struct arena *arena)
-{
-    struct due_entry *entry = from->held ? due_find(&batch->engine->due, from->holder) : NULL;
-    struct document_view view = {.document = arena_str(arena, from->document),
-                                 .locked = from->held,
-                                 .waiting = from->waiting,
-                                 .waiting_count = from->waiting_count};
-    if (from->held) {
-        view.task = from->holder;
-        view.since_ms = entry == NULL ? 0 : entry->started_ms;
-        view.worker =
-            entry == NULL || entry->worker == NULL ? STR_NONE : arena_str(arena, entry->worker->id);
-    }
-    return view;
-}
-
-void on_document(struct batch *batch, struct command *command)
-{
-    struct broker_document found;
-    broker_document(batch->engine->broker, command->document.document, WAITING_MAX, command->arena,
-                    &found);
-    found.document = command->document.document;
-    command->document.view = view_document(batch, &found, command->arena);
-    batch_answer(batch, command);
-}
-
-void on_documents(struct batch *batch, struct command *command)
-{
-    struct broker_document *found;
-    size_t n = broker_documents(batch->engine->broker, DOCUMENTS_MAX, &batch->arena, &found);
-    command->document.all = arena_array(command->arena, struct document_view, n);
-    command->document.count = n;
-    for (size_t i = 0; i < n; i++) {
-        command->document.all[i] = view_document(batch, &found[i], command->arena);
-    }
-    batch_answer(batch, command);
-}
-
 /* ---- Queues ---- */
+
+/* The oldest ready task: by the broker's memory, or by the rows where it does not hold them all. */
+static int64_t oldest_of(struct batch *batch, struct str queue)
+{
+    struct err err = ERR_INIT;
+    int64_t oldest_ms = NEVER_MS;
+    if (!batch->engine->shared) {
+        return broker_oldest_ms(batch->engine->broker, queue);
+    }
+    if (batch_begin(batch) && !tx_oldest(batch->tx, queue, &oldest_ms, &err)) {
+        batch_fail_store(batch, &err);
+    }
+    return oldest_ms;
+}
 
 static void view_lane(struct batch *batch, struct lane *lane, struct arena *arena,
                       struct queue_view *view)
 {
     view->settings = lane->settings;
     view->settings.name = arena_str(arena, lane->settings.name);
-    view->oldest_ms = broker_oldest_ms(batch->engine->broker, lane->settings.name);
+    view->oldest_ms = oldest_of(batch, lane->settings.name);
     view->enqueued = lane->enqueued;
     view->completed = lane->completed;
     memcpy(view->outcomes, lane->outcomes, sizeof view->outcomes);
@@ -418,8 +384,8 @@ static void sum_lanes(struct batch *batch, struct queue_stats *stats)
         struct lane *lane = HOLDER(it, struct lane, all);
         histogram_merge(&stats->wait, &lane->wait);
         histogram_merge(&stats->run, &lane->run);
-        stats->oldest_ms =
-            MIN(stats->oldest_ms, broker_oldest_ms(batch->engine->broker, lane->settings.name));
+        stats->running_here += lane->running;
+        stats->oldest_ms = MIN(stats->oldest_ms, oldest_of(batch, lane->settings.name));
     }
 }
 

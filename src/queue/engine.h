@@ -272,6 +272,13 @@ bool is_stale(struct batch *batch, struct item *item, const struct due_entry *en
 bool renew_own(struct batch *batch, struct item *item, struct due_entry *entry, struct err *err);
 void guard_leases(struct batch *batch); /* stops work whose lease could not be renewed */
 
+/* document.c */
+#define WAITING_MAX   ((size_t)1000)
+#define DOCUMENTS_MAX ((size_t)1000)
+bool document_look(struct batch *batch, struct str document, size_t most, struct arena *arena,
+                   struct document_view *out);
+size_t document_ahead(struct batch *batch, const struct document_view *view, struct task_id id);
+
 /* guest.c */
 void on_guest(struct batch *batch, struct command *command);
 void guests_act(struct batch *batch);

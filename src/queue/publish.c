@@ -76,6 +76,9 @@ static void tell_item(struct batch *batch, const struct item *item)
     if (now->state != item->was.state) {
         publish_tell(batch, EVENT_STATE, now);
     }
+    if (now->cancel_requested && !item->was.cancel_requested && batch->engine->shared) {
+        publish_tell(batch, EVENT_CANCEL, now);
+    }
 }
 
 static void tell_queue(struct batch *batch, const struct command_queue *change)

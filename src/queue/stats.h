@@ -40,6 +40,7 @@ struct queue_stats {
     struct histogram wait, run;
     int64_t oldest_ms;
     int64_t now_ms;
+    int64_t running_here; /* attempts that this node minds */
     size_t waiting_claims;
     size_t strays; /* run functions that ignored their abort and have not returned */
     uint64_t batches, commands;
