@@ -26,13 +26,24 @@ struct config {
     struct handlers handlers;
     int64_t push_concurrency, push_per_host;
     bool push_allow_private;
+    struct str llm_base_url, llm_model; /* absent: no language model */
+    struct str llm_key_env, llm_key_file;
+    struct str smtp_url, smtp_from; /* absent: no mails */
+    struct str smtp_username, smtp_password_env, smtp_password_file;
+    int64_t smtp_starttls;        /* enum config_starttls */
+    struct str mobile_secret;     /* absent: messages to MOBILE are plain and unsigned */
+    struct str execute_secret;    /* absent: nobody outside may fire schedules */
+    int64_t limits_queries;       /* of one user in one day, UTC; 0: any number */
     struct str tls_cert, tls_key; /* absent: plain HTTP */
     struct str http_hosts;        /* comma list of allowed Host names; absent: local ones only */
     int64_t log_level;            /* enum log_level */
 
     struct arena arena;      /* holds the texts */
-    unsigned char given[32]; /* by row: which layer set it; CONFIG_DEFAULT … CONFIG_FLAG */
+    unsigned char given[64]; /* by row: which layer set it; CONFIG_DEFAULT … CONFIG_FLAG */
 };
+
+/* What people write, in the order of the setting's choices. */
+enum config_starttls { STARTTLS_AUTO, STARTTLS_YES, STARTTLS_NO, STARTTLS_TRUE, STARTTLS_FALSE };
 
 enum config_layer { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLAG };
 

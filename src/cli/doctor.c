@@ -16,6 +16,7 @@
 #include "cli/human.h"
 #include "cli/node.h"
 #include "cli/remote.h"
+#include "cli/services.h"
 #include "cli/setup.h"
 #include "cli/verb.h"
 #include "net/tls.h"
@@ -30,6 +31,8 @@
 #define CLOCK_MOST_MS  INT64_C(4102444800000) /* 2100 */
 #define CLOCK_APART_MS (2 * SECOND_MS)        /* from the server's */
 #define PROBE_MS       (3 * SECOND_MS)
+
+enum { HTTP_UNAUTHORIZED = 401, HTTP_FORBIDDEN = 403 };
 
 struct doctor_options {
     struct remote_options remote;
@@ -119,6 +122,11 @@ static void check_disk(struct doctor *doctor)
     human_bytes(&text, (int64_t)left);
     const char *status = left < DISK_FAIL ? "FAIL" : left < DISK_WARN ? "warn" : "ok";
     say(doctor, status, "disk", "%s left", buf_c_text(&text));
+}
+
+static void client_close_at(struct client **client)
+{
+    client_close(*client);
 }
 
 struct findings {
@@ -270,9 +278,62 @@ static void check_server(struct doctor *doctor)
     compare_clock(doctor);
 }
 
+/* Asks for the list of models: it costs nothing, and whoever has no such list answers all the same.
+ */
+static void check_llm(struct doctor *doctor, const struct services *services)
+{
+    SCOPED(client_close_at) struct client *client = NULL;
+    const struct client_options options = {.url = services->llm.base_url,
+                                           .token = services->llm.api_key};
+    const struct client_call call = {.method = "GET", .path = STR("/models"), .limit_ms = PROBE_MS};
+    struct client_answer answer;
+    struct err err = ERR_INIT;
+    if (!services->has_llm) {
+        say(doctor, "ok", "llm", "none: the built-in grammar reads texts, reminders need no model");
+    } else if (!client_open(&options, &client, &err) ||
+               !client_call(client, &call, &doctor->config.arena, &answer, &err)) {
+        say(doctor, "FAIL", "llm", "%s", err.text);
+    } else if (answer.status == HTTP_UNAUTHORIZED || answer.status == HTTP_FORBIDDEN) {
+        say(doctor, "FAIL", "llm", "it answers, but does not take our key: status %d",
+            answer.status);
+    } else {
+        say(doctor, "ok", "llm", "it answers; questions go to " STR_FMT,
+            STR_ARG(services->llm.model));
+    }
+}
+
+static void check_smtp(struct doctor *doctor, const struct services *services)
+{
+    struct mailer *mailer = NULL;
+    struct mailer_options options = services->smtp;
+    struct err err = ERR_INIT;
+    options.connect_ms = options.total_ms = PROBE_MS;
+    if (!services->has_smtp) {
+        say(doctor, "ok", "smtp", "none: nothing can be delivered by EMAIL");
+    } else if (!mailer_open(&options, &mailer, &err) || !mailer_probe(mailer, &err)) {
+        say(doctor, "FAIL", "smtp", "%s", err.text);
+    } else {
+        say(doctor, "ok", "smtp", "it answers; mails come from " STR_FMT,
+            STR_ARG(services->mail_from));
+    }
+    mailer_close(mailer);
+}
+
+static void check_services(struct doctor *doctor)
+{
+    struct services services;
+    struct err err = ERR_INIT;
+    if (!services_read(&doctor->config, &services, &err)) {
+        say(doctor, "FAIL", "services", "%s", err.text);
+        return;
+    }
+    check_llm(doctor, &services);
+    check_smtp(doctor, &services);
+}
+
 static void (*const checks[])(struct doctor *doctor) = {
-    check_config, check_folder, check_disk,  check_store,  check_tokens,
-    check_tls,    check_files,  check_clock, check_server,
+    check_config, check_folder,   check_disk,  check_store, check_tokens,
+    check_tls,    check_services, check_files, check_clock, check_server,
 };
 
 /* ---- The verb ---- */
@@ -322,9 +383,10 @@ const struct verb doctor_verb = {
     .summary = "check settings, data and server",
     .about =
         "Checks what a server needs and prints one line for each: the settings, the data\n"
-        "folder, the disk, every invariant of the store, tokens, TLS, descriptors, the clock,\n"
-        "and whether a server answers. It changes nothing and may run beside a server. The\n"
-        "exit status is 1 if one of them says FAIL.",
+        "folder, the disk, every invariant of the store, tokens, TLS, whether the language\n"
+        "model and the mail server answer, descriptors, the clock, and whether a server\n"
+        "answers. It changes nothing and may run beside a server. The exit status is 1 if one\n"
+        "of them says FAIL.",
     .examples = "# the server of this machine\nerrand doctor --data /var/lib/errand\n"
                 "# is this file right?\nerrand doctor --config errand.conf",
     .options = doctor_options,

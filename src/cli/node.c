@@ -383,7 +383,7 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
     init(node, config, options);
     uv_loop_init(&node->loop);
     start_handles(node);
-    if (!open_stores(node, err) ||
+    if (!services_read(config, &node->services, err) || !open_stores(node, err) ||
         !events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
         !start_api(node, err) || !start_engine(node, err) || !start_exec(node, err) ||
         !start_push(node, err) || !start_server(node, err)) {

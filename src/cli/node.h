@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/config.h"
+#include "cli/services.h"
 #include "exec/exec.h"
 #include "net/api.h"
 
@@ -40,6 +41,7 @@ struct node {
     char id[NODE_ID_MAX];
     struct clock clock;
     struct rand rand;
+    struct services services;
 
     struct store *store;
     struct broker *broker;

@@ -82,4 +82,7 @@ void mailer_close(struct mailer *mailer); /* NULL is welcome */
 MUST_CHECK bool mailer_send(struct mailer *mailer, const struct mail *mail, const int *stop,
                             struct err *err);
 
+/* Greets the server and logs in, without a mail: would it take one? Kinds as above. */
+MUST_CHECK bool mailer_probe(struct mailer *mailer, struct err *err);
+
 #endif

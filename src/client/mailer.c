@@ -270,3 +270,15 @@ bool mailer_send(struct mailer *mailer, const struct mail *mail, const int *stop
     buf_fini(&sending.mail);
     return ok;
 }
+
+bool mailer_probe(struct mailer *mailer, struct err *err)
+{
+    struct sending sending = {.stop = NULL};
+    struct transfer_watch watch = {.stop = NULL};
+    set_up(mailer, &sending);
+    curl_easy_setopt(mailer->curl, CURLOPT_UPLOAD, 0L);
+    curl_easy_setopt(mailer->curl, CURLOPT_NOBODY, 1L);
+    curl_easy_setopt(mailer->curl, CURLOPT_CUSTOMREQUEST, "NOOP");
+    CURLcode code = transfer_drive(mailer->multi, mailer->curl, &watch);
+    return code == CURLE_OK || fail(mailer, &sending, code, err);
+}

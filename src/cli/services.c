@@ -1,0 +1,74 @@
+/* cli/services.c: the servers of others that the settings name. See services.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "cli/services.h"
+
+#include "client/secret.h"
+#include "wire/uri.h"
+
+static bool needs(struct str given, struct str needed, const char *section, const char *key,
+                  struct err *err)
+{
+    return str_absent(given) || !str_absent(needed) ||
+           err_set(err, ERR_INVALID, "[%s] needs %s", section, key);
+}
+
+static bool check_url(struct str url, const char *what, struct err *err)
+{
+    struct uri uri;
+    return uri_parse(url, &uri, err) || err_wrap(err, "%s", what);
+}
+
+static bool read_llm(struct config *config, struct services *out, struct err *err)
+{
+    const struct secret_place key = {config->llm_key_env, config->llm_key_file};
+    out->has_llm = !str_absent(config->llm_base_url);
+    out->llm = (struct llm_options){.base_url = config->llm_base_url, .model = config->llm_model};
+    if (!out->has_llm) {
+        return needs(config->llm_model, config->llm_base_url, "llm", "base_url", err);
+    }
+    return needs(config->llm_base_url, config->llm_model, "llm", "model", err) &&
+           check_url(config->llm_base_url, "[llm] base_url", err) &&
+           (secret_read(&key, &config->arena, &out->llm.api_key, err) || err_wrap(err, "[llm]"));
+}
+
+static enum mail_tls tls_of(int64_t starttls)
+{
+    static const enum mail_tls meant[] = {[STARTTLS_AUTO] = MAIL_TLS_OPTIONAL,
+                                          [STARTTLS_YES] = MAIL_TLS_REQUIRED,
+                                          [STARTTLS_NO] = MAIL_TLS_NONE,
+                                          [STARTTLS_TRUE] = MAIL_TLS_REQUIRED,
+                                          [STARTTLS_FALSE] = MAIL_TLS_NONE};
+    return meant[starttls];
+}
+
+static bool check_from(struct str from, struct err *err)
+{
+    struct mail_address address;
+    return mail_address_read(from, "from", &address, err) || err_wrap(err, "[smtp]");
+}
+
+static bool read_smtp(struct config *config, struct services *out, struct err *err)
+{
+    const struct secret_place password = {config->smtp_password_env, config->smtp_password_file};
+    out->has_smtp = !str_absent(config->smtp_url);
+    out->mail_from = config->smtp_from;
+    out->smtp = (struct mailer_options){.url = config->smtp_url,
+                                        .username = config->smtp_username,
+                                        .starttls = tls_of(config->smtp_starttls)};
+    if (!out->has_smtp) {
+        return needs(config->smtp_from, config->smtp_url, "smtp", "url", err);
+    }
+    return needs(config->smtp_url, config->smtp_from, "smtp", "from", err) &&
+           check_url(config->smtp_url, "[smtp] url", err) && check_from(config->smtp_from, err) &&
+           (secret_read(&password, &config->arena, &out->smtp.password, err) ||
+            err_wrap(err, "[smtp]"));
+}
+
+bool services_read(struct config *config, struct services *out, struct err *err)
+{
+    *out = (struct services){.execute_secret = config->execute_secret};
+    return read_llm(config, out, err) && read_smtp(config, out, err) &&
+           (webhook_read_keys(config->mobile_secret, &config->arena, &out->mobile_keys, err) ||
+            err_wrap(err, "[mobile] secret"));
+}

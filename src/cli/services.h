@@ -1,0 +1,28 @@
+/* cli/services.h: the servers of others that the settings name: the language model, the mail
+ * server; and the secrets that they, or callers, must know.
+ *
+ * Thread: that of the start. What is read lives in the config's arena and is constant from then on.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_CLI_SERVICES_H
+#define ERRAND_CLI_SERVICES_H
+
+#include "cli/config.h"
+#include "client/llm.h"
+#include "client/mail.h"
+#include "client/webhook.h"
+
+struct services {
+    bool has_llm, has_smtp;
+    struct llm_options llm;
+    struct mailer_options smtp;
+    struct str mail_from;
+    struct webhook_keys mobile_keys; /* none: plain messages */
+    struct str execute_secret;       /* absent: none */
+};
+
+/* Reads the secrets from where the settings say they are. A setting without the one it needs, and a
+ * secret that is not there, are ERR_INVALID with the setting named. */
+MUST_CHECK bool services_read(struct config *config, struct services *out, struct err *err);
+
+#endif
