@@ -141,7 +141,9 @@ static bool queues_fit(struct batch *batch, const struct command_create *create,
 
 static void name_it(struct batch *batch, struct order *order)
 {
-    order->task.id = id_make(&batch->engine->ids, clock_real_wall_ms());
+    if (!order->named) {
+        order->task.id = id_make(&batch->engine->ids, clock_real_wall_ms());
+    }
     if (order->delay_ms >= 0) {
         order->task.scheduled_ms = batch->now.wall_ms + order->delay_ms;
     }

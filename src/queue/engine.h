@@ -118,7 +118,8 @@ struct item {
     int followed;    /* flow.c: 1 + the state whose consequences were drawn */
     bool spoken_for; /* flow.c: another child's end asks what this one means for their parent */
     int told;        /* guest.c: 1 + the state that guests were told of */
-    struct str log;  /* lines to add */
+    bool told_progress;
+    struct str log; /* lines to add */
 };
 
 struct proposal {

@@ -13,8 +13,13 @@
 
 void on_guest(struct batch *batch, struct command *command)
 {
+    command->guest.later = false;
     command->guest.decide(command->guest.guest, batch, command);
-    batch_answer(batch, command);
+    if (command->guest.later && batch_ok(batch)) {
+        batch_defer(batch, command);
+    } else {
+        batch_answer(batch, command);
+    }
 }
 
 int64_t guests_in_ms(const struct engine *engine, struct now now)
@@ -71,6 +76,25 @@ static void tell_guests(struct batch *batch, const struct task *was, const struc
     }
 }
 
+/* What a worker said on its way; with the end of its attempt `progress` stays as it was. */
+static void tell_progress(struct batch *batch, struct item *item)
+{
+    const struct engine_options *with = &batch->engine->with;
+    const struct task *was = &item->was, *now = &item->now;
+    bool ours = !id_none(now->schedule) || !id_none(now->team);
+    bool same =
+        was->progress == now->progress && str_eq(was->progress_message, now->progress_message);
+    if (!ours || same || item->told_progress || now->attempt != was->attempt) {
+        return;
+    }
+    item->told_progress = true;
+    for (size_t i = 0; i < with->guests_count; i++) {
+        if (with->guests[i]->progressed != NULL && batch_ok(batch)) {
+            with->guests[i]->progressed(with->guests[i], batch, now);
+        }
+    }
+}
+
 static bool follow_orders(struct batch *batch)
 {
     bool any = false;
@@ -86,6 +110,9 @@ static bool follow_items(struct batch *batch)
     bool any = false;
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
+        if (item->found && item->owner != NULL && !item->removed) {
+            tell_progress(batch, item);
+        }
         bool changed = item->found && item->owner != NULL && !item->removed &&
                        item->now.state != item->was.state;
         if (changed && item->told != 1 + (int)item->now.state) {

@@ -30,6 +30,8 @@ struct guest {
     void (*settled)(struct guest *guest, struct batch *batch, bool committed);
     /* This node now leads the fleet, or no longer does. An embedded server always leads. */
     void (*leads)(struct guest *guest, bool leads);
+    /* A task with a schedule or a team reported progress. May be NULL. */
+    void (*progressed)(struct guest *guest, struct batch *batch, const struct task *now);
 };
 
 /* A command for a guest: kind COMMAND_GUEST. `decide` fills the answer and the command's err;

@@ -66,6 +66,7 @@ struct order {
     struct task
         task; /* in: the order, checked with task_check_order(). out: the task as it is now */
     int64_t delay_ms; /* in: negative: none; otherwise scheduled_ms is now + delay */
+    bool named;       /* in: task.id is given; otherwise it is made */
     bool known;       /* out: its idempotencyKey was there already; `task` is the first one */
     size_t parent; /* in: 1 + the place of its parent among the orders; 0: none. After its parent */
     const struct order_need {
@@ -315,6 +316,7 @@ struct command_guest {
     struct guest *guest;
     void (*decide)(struct guest *guest, struct batch *batch, struct command *command);
     void *what; /* the guest's own: what is asked, and the answer */
+    bool later; /* set by `decide`: not in this batch, ask again in the next */
 };
 
 struct command {
