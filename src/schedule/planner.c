@@ -1,0 +1,300 @@
+/* schedule/planner.c: the planner as a guest of the engine: when it acts, and on what.
+ *
+ * What it knows between batches is when the next schedule is due, nothing else; it follows from
+ * what was committed (planner_settled). See planner.h.
+ *
+ * Thread: engine. Keeps: no occurrence is lost or doubled (DESIGN rule 6).
+ *
+ * SPDX-License-Identifier: MIT */
+#include "schedule/planner.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "schedule/planner_data.h"
+
+#define NEVER INT64_MAX
+
+static struct planner *planner_of(struct guest *guest)
+{
+    return HOLDER(guest, struct planner, guest);
+}
+
+/* ---- When ---- */
+
+static int64_t until(int64_t at_ms, int64_t now_ms)
+{
+    return at_ms == NEVER ? NEVER : MAX(at_ms - now_ms, 0);
+}
+
+static int64_t due_in_ms(struct guest *guest, struct now now)
+{
+    const struct planner *planner = planner_of(guest);
+    if (!planner->leads) {
+        return NEVER;
+    }
+    int64_t in = until(MIN(planner->next_ms, planner->expire_ms), now.wall_ms);
+    in = MIN(in, until(planner->zones_at_mono_ms, now.mono_ms));
+    if (planner->survey.under_way) {
+        in = MIN(in, until(planner->survey.at_mono_ms, now.mono_ms));
+    }
+    if (planner->with.shared) {
+        in = MIN(in, until(planner->looked_mono_ms + PLANNER_POLL_MS, now.mono_ms));
+    }
+    return in;
+}
+
+/* ---- Saving ---- */
+
+void planner_saved(struct planner *planner, const struct record *record)
+{
+    int64_t *earliest =
+        record->kind == RECORD_SCHEDULE ? &planner->draft.due_ms : &planner->draft.gone_ms;
+    if (record->due_ms != 0) {
+        *earliest = MIN(*earliest, record->due_ms);
+    }
+}
+
+bool planner_save(struct planner *planner, struct batch *batch, const struct record *records,
+                  size_t count)
+{
+    struct err err = ERR_INIT;
+    struct tx *tx = guest_tx(batch);
+    struct record_save *saves = arena_array(guest_arena(batch), struct record_save, count);
+    bool applied = true;
+    for (size_t i = 0; i < count; i++) {
+        saves[i].record = &records[i];
+    }
+    if (tx == NULL || !tx_records_save(tx, saves, count, &err)) {
+        guest_store_failed(batch, &err);
+        return false;
+    }
+    guest_wrote(batch);
+    for (size_t i = 0; i < count; i++) {
+        applied = applied && saves[i].applied;
+        planner_saved(planner, &records[i]);
+    }
+    if (!applied) {
+        guest_lost(batch);
+    }
+    return applied;
+}
+
+bool planner_load_schedule(struct batch *batch, struct task_id id, bool *found,
+                           struct schedule *out)
+{
+    struct err err = ERR_INIT;
+    struct record_load load = {.kind = RECORD_SCHEDULE, .id = id};
+    struct tx *tx = guest_tx(batch);
+    if (tx == NULL) {
+        return false;
+    }
+    if (!tx_records_load(tx, &load, 1, guest_arena(batch), &err) ||
+        (load.found && !schedule_load(&load.record, guest_arena(batch), out, &err))) {
+        guest_store_failed(batch, &err);
+        return false;
+    }
+    *found = load.found;
+    return true;
+}
+
+/* ---- What is due ---- */
+
+/* A record that cannot be read is never due again, so that it does not stop the others. */
+static bool put_aside(struct round *round, const struct record *record, const struct err *why)
+{
+    struct record aside = *record;
+    log_error("%s", why->text);
+    aside.due_ms = 0;
+    return planner_save(round->planner, round->batch, &aside, 1);
+}
+
+/* Nor does one that can no longer be planned: it is FAILED and says why. */
+static bool prepare(struct round *round, const struct record *record, struct firing *firing)
+{
+    struct err err = ERR_INIT;
+    struct schedule *schedule = arena_new(round->arena, struct schedule);
+    if (!schedule_load(record, round->arena, schedule, &err)) {
+        return put_aside(round, record, &err);
+    }
+    firing->schedule = schedule;
+    if (!plan_open(schedule, round->planner->with.zones, round->arena, &firing->plan, &err)) {
+        log_warn("a schedule can no longer be planned: %s", err.text);
+        schedule->status = SCHEDULE_FAILED;
+        schedule->paused_reason = arena_str(round->arena, str_of(err.text));
+        schedule->next_ms = schedule->wake_ms = 0;
+        schedule->updated_ms = round->now_ms;
+    }
+    return true;
+}
+
+static bool fire_all(struct round *round, const struct records *due)
+{
+    struct firing *firings = arena_array(round->arena, struct firing, due->count);
+    struct firing **list = arena_array(round->arena, struct firing *, due->count);
+    bool ok = true;
+    for (size_t i = 0; ok && i < due->count; i++) {
+        list[i] = &firings[i];
+        ok = prepare(round, &due->at[i], &firings[i]);
+    }
+    ok = ok && round_look_back(round, list, due->count);
+    for (size_t i = 0; ok && i < due->count; i++) {
+        if (firings[i].schedule != NULL && firings[i].schedule->status != SCHEDULE_FAILED) {
+            firing_due(round, &firings[i]);
+        }
+    }
+    ok = ok && round_write(round, list, due->count);
+    for (size_t i = 0; i < due->count; i++) {
+        plan_close(&firings[i].plan);
+    }
+    return ok;
+}
+
+static void act_on_schedules(struct planner *planner, struct batch *batch)
+{
+    struct round round;
+    struct records due;
+    struct err err = ERR_INIT;
+    round_begin(&round, planner, batch);
+    if (round.tx == NULL) {
+        return;
+    }
+    if (!tx_records_due(round.tx, RECORD_SCHEDULE, round.now_ms, PLANNER_DUE_MAX, round.arena, &due,
+                        &planner->draft.next_ms, &err)) {
+        guest_store_failed(batch, &err);
+        return;
+    }
+    planner->draft.acted = true;
+    planner->draft.mono_ms = guest_now(batch).mono_ms;
+    if (due.count > 0) {
+        (void)!fire_all(&round, &due);
+    }
+}
+
+/* Old entries leave the history. */
+static void expire(struct planner *planner, struct batch *batch)
+{
+    struct records old;
+    struct err err = ERR_INIT;
+    struct tx *tx = guest_tx(batch);
+    struct arena *arena = guest_arena(batch);
+    if (tx == NULL || !tx_records_due(tx, RECORD_EXECUTION, guest_now(batch).wall_ms, EXPIRE_CHUNK,
+                                      arena, &old, &planner->draft.expire_ms, &err)) {
+        guest_store_failed(batch, &err);
+        return;
+    }
+    struct task_id *ids = arena_array(arena, struct task_id, old.count);
+    for (size_t i = 0; i < old.count; i++) {
+        ids[i] = old.at[i].id;
+    }
+    if (old.count > 0 && !tx_records_delete(tx, RECORD_EXECUTION, ids, old.count, &err)) {
+        guest_store_failed(batch, &err);
+    } else if (old.count > 0) {
+        guest_wrote(batch);
+    }
+}
+
+static void look_at_zones(struct planner *planner, struct now now)
+{
+    uint64_t stamp = zones_stamp(planner->with.zones);
+    if (stamp != planner->zones_stamp) {
+        planner->zones_stamp = stamp;
+        survey_begin(planner, now);
+    }
+    planner->zones_at_mono_ms =
+        planner->with.zones_every_ms == 0 ? NEVER : now.mono_ms + planner->with.zones_every_ms;
+}
+
+static void act(struct guest *guest, struct batch *batch)
+{
+    struct planner *planner = planner_of(guest);
+    struct now now = guest_now(batch);
+    if (until(planner->zones_at_mono_ms, now.mono_ms) == 0) {
+        look_at_zones(planner, now);
+    }
+    if (planner->expire_ms <= now.wall_ms) {
+        expire(planner, batch);
+    }
+    if (planner->survey.under_way && planner->survey.at_mono_ms <= now.mono_ms) {
+        survey_step(planner, batch);
+    }
+    if (planner->next_ms <= now.wall_ms || planner->with.shared) {
+        act_on_schedules(planner, batch);
+    }
+}
+
+/* ---- What a commit means ---- */
+
+static void draft_clear(struct planner *planner)
+{
+    planner->draft.acted = planner->draft.surveyed = false;
+    planner->draft.next_ms = planner->draft.due_ms = planner->draft.gone_ms = NEVER;
+    planner->draft.expire_ms = 0;
+}
+
+static void settled(struct guest *guest, struct batch *batch, bool committed)
+{
+    struct planner *planner = planner_of(guest);
+    (void)batch;
+    if (committed) {
+        if (planner->draft.acted) {
+            planner->next_ms = planner->draft.next_ms;
+            planner->looked_mono_ms = planner->draft.mono_ms;
+        }
+        planner->expire_ms =
+            planner->draft.expire_ms != 0 ? planner->draft.expire_ms : planner->expire_ms;
+        planner->next_ms = MIN(planner->next_ms, planner->draft.due_ms);
+        planner->expire_ms = MIN(planner->expire_ms, planner->draft.gone_ms);
+        planner->survey = planner->draft.surveyed ? planner->draft.survey : planner->survey;
+    }
+    draft_clear(planner);
+}
+
+static void leads(struct guest *guest, bool leads)
+{
+    struct planner *planner = planner_of(guest);
+    planner->leads = leads;
+    planner->next_ms = planner->expire_ms = 0; /* others have changed it meanwhile */
+}
+
+/* ---- Life ---- */
+
+struct planner *planner_new(const struct planner_options *options)
+{
+    struct planner *planner = mem_new(struct planner);
+    planner->guest = (struct guest){.due_in_ms = due_in_ms,
+                                    .act = act,
+                                    .changed = planner_changed,
+                                    .progressed = planner_progressed,
+                                    .settled = settled,
+                                    .leads = leads};
+    planner->with = *options;
+    planner->leads = !options->shared;
+    planner->looked_mono_ms = INT64_MIN / 2;
+    draft_clear(planner);
+    return planner;
+}
+
+void planner_free(struct planner *planner)
+{
+    mem_free(planner);
+}
+
+struct guest *planner_guest(struct planner *planner)
+{
+    return &planner->guest;
+}
+
+void planner_set_hooks(struct planner *planner, const struct planner_hooks *hooks)
+{
+    planner->with.hooks = *hooks;
+}
+
+struct zones *planner_zones(const struct planner *planner)
+{
+    return planner->with.zones;
+}
+
+const struct plan_limits *planner_limits(const struct planner *planner)
+{
+    return &planner->with.limits;
+}

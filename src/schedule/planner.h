@@ -1,0 +1,100 @@
+/* schedule/planner.h: fires schedules when they are due, and keeps their history.
+ *
+ * A guest of the engine (queue/guest.h): every occurrence is written in one transaction as an
+ * execution, the task that runs it and the schedule's next time, so that a crash in between loses
+ * and doubles none. No schedule lives in memory: the planner knows when the next one is due and
+ * reads it then. Only the leader fires; the end of a run is noted by whatever node ends its task.
+ *
+ * Clients' wishes come as commands (COMMAND_GUEST): planner_ask() makes one of a `struct
+ * planner_order`. Lists and details are read by the reader threads (store/record.h).
+ *
+ * Thread: engine, but for planner_new(), planner_free() and planner_ask().
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_SCHEDULE_PLANNER_H
+#define ERRAND_SCHEDULE_PLANNER_H
+
+#include "queue/guest.h"
+#include "schedule/execution.h"
+#include "schedule/schedule_plan.h"
+
+#define PLANNER_DUE_MAX      500  /* schedules that one batch takes on */
+#define PLANNER_CATCH_UP     100  /* missed runs of one schedule in one batch */
+#define PLANNER_MISFIRES_MAX 1000 /* missed times that `all` makes up; older ones are left out */
+#define PLANNER_BACKFILL_MAX 1000 /* runs of one backfill */
+#define PLANNER_POLL_MS      SECOND_MS /* a shared store: another node may have saved one */
+
+struct planner;
+
+/* What others add to a run, inside its batch. Each may be NULL. */
+struct planner_hooks {
+    void *arg;
+    /* A run has ended: SUCCESS or FAILURE. What is changed in the execution is saved with it; the
+     * schedule is to be looked at. */
+    void (*run_ended)(void *arg, struct batch *batch, const struct schedule *schedule,
+                      struct execution *execution, const struct task *task);
+    /* May this run begin? False: the schedule is PAUSED with the reason that `reason` then has, and
+     * planned again at *until_ms (0: when a client resumes it). */
+    bool (*may_run)(void *arg, struct batch *batch, const struct schedule *schedule,
+                    struct str *reason, int64_t *until_ms);
+    /* A schedule was removed. */
+    void (*removed)(void *arg, struct batch *batch, const struct schedule *schedule);
+};
+
+struct planner_options {
+    struct zones *zones; /* borrowed */
+    struct plan_limits limits;
+    int64_t misfire_after_ms; /* [schedule] misfire_after */
+    int64_t retention_ms;     /* how long a finished execution is kept; 0: for ever */
+    int64_t zones_every_ms;   /* how often to look for new time zone data; 0: only at the start */
+    struct str default_type;  /* of tasks: prompt, or remind where there is no LLM; borrowed */
+    bool shared;              /* other nodes write to the same store */
+    struct planner_hooks hooks;
+};
+
+struct planner *planner_new(const struct planner_options *options);
+void planner_free(struct planner *planner);
+struct guest *planner_guest(struct planner *planner); /* for engine_options.guests */
+void planner_set_hooks(struct planner *planner,
+                       const struct planner_hooks *hooks); /* before the engine starts */
+
+/* ---- Wishes ---- */
+
+enum planner_verb {
+    PLANNER_CREATE, /* `schedule`, settled; out: as it was saved */
+    PLANNER_CHANGE, /* what `change` makes of it; out: as it was saved */
+    PLANNER_REMOVE,
+    PLANNER_PAUSE, /* with `reason` */
+    PLANNER_RESUME,
+    PLANNER_RUN,      /* now, beside its rhythm; out: `execution` */
+    PLANNER_BACKFILL, /* the occurrences of [from_ms, to_ms) that never ran; out: `count` */
+    PLANNER_REPLAN,   /* an outside wake-up */
+    PLANNER_VERBS
+};
+
+struct planner_order {
+    enum planner_verb verb;
+    struct task_id id;        /* of the schedule; not of CREATE */
+    struct str owner;         /* only if it is this user's; absent: anybody's */
+    struct schedule schedule; /* CREATE: in. All: out */
+    /* CHANGE: makes the wish of a client from what is stored, on the engine's thread. `retimed`:
+     * its times must be planned anew. */
+    bool (*change)(void *arg, struct schedule *schedule, bool *retimed, struct arena *arena,
+                   struct err *err);
+    void *change_arg;
+    struct str reason;        /* PAUSE; absent: none */
+    struct str key;           /* RUN: a repeat with the same key answers the first one */
+    struct str chat, purpose; /* RUN: instead of the schedule's; absent: the same */
+    int64_t from_ms, to_ms;   /* BACKFILL */
+    struct task_id execution; /* out of RUN */
+    size_t count;             /* out of BACKFILL */
+};
+
+/* Turns a command of the caller's into that wish. Answered like any command; a schedule that is
+ * not there, or not the owner's, is ERR_NOT_FOUND; times that cannot be are ERR_REFUSED. */
+void planner_ask(struct planner *planner, struct command *command, struct planner_order *order);
+
+struct zones *planner_zones(const struct planner *planner);
+const struct plan_limits *planner_limits(const struct planner *planner);
+
+#endif

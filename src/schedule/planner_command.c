@@ -1,0 +1,330 @@
+/* schedule/planner_command.c: what clients wish of schedules, decided in the engine's batches.
+ *
+ * Everything that stays in an answer is put into the command's arena; a batch may be lost and its
+ * commands decided again, so what a wish brings is never overwritten before it is granted.
+ *
+ * Thread: engine, but for planner_ask().
+ *
+ * SPDX-License-Identifier: MIT */
+#include "schedule/planner_data.h"
+
+struct wish {
+    struct planner *planner;
+    struct batch *batch;
+    struct command *command;
+    struct planner_order *order;
+    struct arena *arena; /* the command's */
+    struct err *err;
+    int64_t now_ms;
+    struct schedule schedule;
+};
+
+/* ---- Finding and saving ---- */
+
+static bool find(struct wish *wish)
+{
+    struct record_load load = {.kind = RECORD_SCHEDULE, .id = wish->order->id};
+    struct tx *tx = guest_tx(wish->batch);
+    struct err err = ERR_INIT;
+    if (tx == NULL) {
+        return false;
+    }
+    if (!tx_records_load(tx, &load, 1, wish->arena, &err)) {
+        guest_store_failed(wish->batch, &err);
+        return false;
+    }
+    bool theirs = load.found &&
+                  (str_absent(wish->order->owner) || str_eq(wish->order->owner, load.record.owner));
+    if (!theirs) {
+        return err_set(wish->err, ERR_NOT_FOUND, "there is no such schedule");
+    }
+    return schedule_load(&load.record, wish->arena, &wish->schedule, wish->err);
+}
+
+static void save(struct wish *wish)
+{
+    struct record record = schedule_record(&wish->schedule, wish->arena);
+    if (planner_save(wish->planner, wish->batch, &record, 1)) {
+        wish->order->schedule = wish->schedule;
+    }
+}
+
+static void touch(struct wish *wish)
+{
+    wish->schedule.updated_ms = wish->now_ms;
+    save(wish);
+}
+
+/* ---- Creating and changing ---- */
+
+static bool begin(struct wish *wish)
+{
+    SCOPED(plan_close) struct plan plan = {0};
+    return plan_open(&wish->schedule, wish->planner->with.zones, wish->arena, &plan, wish->err) &&
+           plan_begin(&plan, &wish->schedule, &wish->planner->with.limits, wish->now_ms, wish->err);
+}
+
+static void create(struct wish *wish)
+{
+    struct schedule *schedule = &wish->schedule;
+    *schedule = wish->order->schedule;
+    schedule->id = guest_make_id(wish->batch);
+    schedule->version = 0;
+    schedule->status = SCHEDULE_ACTIVE;
+    schedule->created_ms = schedule->updated_ms = wish->now_ms;
+    if (schedule->type.len == 0) {
+        schedule->type = wish->planner->with.default_type;
+    }
+    if (begin(wish)) {
+        save(wish);
+    }
+}
+
+/* A paused one stays paused; one that had ended begins again when it gets new times. */
+static bool retime(struct wish *wish)
+{
+    struct schedule *schedule = &wish->schedule;
+    bool paused = schedule->status == SCHEDULE_PAUSED;
+    if (!begin(wish)) {
+        return false;
+    }
+    if (paused) {
+        schedule->next_ms = schedule->wake_ms = 0;
+    } else {
+        schedule->status = SCHEDULE_ACTIVE;
+        schedule->paused_reason = STR_NONE;
+    }
+    return true;
+}
+
+static void change(struct wish *wish)
+{
+    bool retimed = false;
+    if (find(wish) &&
+        wish->order->change(wish->order->change_arg, &wish->schedule, &retimed, wish->arena,
+                            wish->err) &&
+        (!retimed || retime(wish))) {
+        touch(wish);
+    }
+}
+
+static void remove_it(struct wish *wish)
+{
+    const struct planner_hooks *hooks = &wish->planner->with.hooks;
+    struct err err = ERR_INIT;
+    if (!find(wish)) {
+        return;
+    }
+    struct tx *tx = guest_tx(wish->batch);
+    if (hooks->removed != NULL) {
+        hooks->removed(hooks->arg, wish->batch, &wish->schedule);
+    }
+    if (tx == NULL || !tx_records_delete(tx, RECORD_SCHEDULE, &wish->schedule.id, 1, &err) ||
+        !tx_records_clear(tx, RECORD_EXECUTION, wish->schedule.id, &err)) {
+        guest_store_failed(wish->batch, &err);
+        return;
+    }
+    guest_wrote(wish->batch);
+    wish->order->schedule = wish->schedule;
+}
+
+/* ---- Pausing ---- */
+
+static bool refuse_ended(struct wish *wish, const char *verb)
+{
+    enum schedule_status status = wish->schedule.status;
+    return (status != SCHEDULE_COMPLETED && status != SCHEDULE_FAILED) ||
+           err_set(wish->err, ERR_CONFLICT, "a schedule that is %s cannot be %s",
+                   schedule_statuses[status], verb);
+}
+
+static void pause_it(struct wish *wish)
+{
+    if (!find(wish) || !refuse_ended(wish, "paused")) {
+        return;
+    }
+    wish->schedule.status = SCHEDULE_PAUSED;
+    wish->schedule.paused_reason = wish->order->reason;
+    wish->schedule.next_ms = wish->schedule.wake_ms = 0;
+    touch(wish);
+}
+
+/* Times that were missed are not made up: it goes on from now. */
+static void resume(struct wish *wish)
+{
+    struct schedule *schedule = &wish->schedule;
+    SCOPED(plan_close) struct plan plan = {0};
+    if (!find(wish) || !refuse_ended(wish, "resumed")) {
+        return;
+    }
+    if (schedule->status == SCHEDULE_ACTIVE) {
+        wish->order->schedule = *schedule;
+        return;
+    }
+    if (!plan_open(schedule, wish->planner->with.zones, wish->arena, &plan, wish->err)) {
+        return;
+    }
+    schedule->cursor_ms = wish->now_ms;
+    schedule->paused_reason = STR_NONE;
+    plan_next(&plan, schedule, wish->planner->with.limits.horizon_ms, wish->now_ms);
+    schedule->status = schedule->next_ms == 0 ? SCHEDULE_COMPLETED : SCHEDULE_ACTIVE;
+    touch(wish);
+}
+
+/* ---- Running ---- */
+
+static bool look_back(struct wish *wish, struct round *round, struct firing *firing)
+{
+    struct firing *list[] = {firing};
+    round_begin(round, wish->planner, wish->batch);
+    firing->schedule = &wish->schedule;
+    return round->tx != NULL && round_look_back(round, list, 1);
+}
+
+static bool write_down(struct wish *wish, struct round *round, struct firing *firing)
+{
+    struct firing *list[] = {firing};
+    wish->schedule.updated_ms = wish->now_ms;
+    if (!round_write(round, list, 1)) {
+        return false;
+    }
+    wish->order->schedule = wish->schedule;
+    return true;
+}
+
+static bool find_repeat(struct wish *wish, struct str key)
+{
+    struct err err = ERR_INIT;
+    struct tx *tx = guest_tx(wish->batch);
+    struct task_id first = TASK_ID_NONE;
+    if (str_absent(key) || tx == NULL) {
+        return false;
+    }
+    if (!tx_records_find(tx, RECORD_EXECUTION, &key, 1, &first, &err)) {
+        guest_store_failed(wish->batch, &err);
+        return true;
+    }
+    wish->order->execution = first;
+    return !id_none(first);
+}
+
+static struct str run_key(struct wish *wish)
+{
+    char text[TASK_ID_TEXT];
+    return str_absent(wish->order->key)
+               ? STR_NONE
+               : arena_printf(wish->arena, "%s=" STR_FMT, id_text(wish->order->id, text).ptr,
+                              STR_ARG(wish->order->key));
+}
+
+/* Somebody asks for it now: it is never left out, but it waits where runs wait for each other. */
+static void run(struct wish *wish)
+{
+    struct round round;
+    struct firing firing = {0};
+    struct str key = run_key(wish);
+    if (!find(wish) || find_repeat(wish, key) || !look_back(wish, &round, &firing)) {
+        return;
+    }
+    enum schedule_overlap overlap = wish->schedule.overlap;
+    bool in_line = firing.last_open && (overlap == OVERLAP_QUEUE || overlap == OVERLAP_CANCEL);
+    if (in_line && firing.last_here) {
+        wish->command->guest.later = true;
+        return;
+    }
+    if (in_line && overlap == OVERLAP_CANCEL) {
+        firing_cancel_last(&round, &firing);
+    }
+    struct entry *entry = firing_run(&round, &firing, wish->now_ms, in_line);
+    entry->execution.key = key;
+    entry->purpose = wish->order->purpose;
+    if (!str_absent(wish->order->chat)) {
+        entry->execution.chat = wish->order->chat;
+    }
+    wish->order->execution = entry->execution.id;
+    (void)!write_down(wish, &round, &firing);
+}
+
+static bool add_window(struct wish *wish, struct round *round, struct firing *firing)
+{
+    const struct planner_order *order = wish->order;
+    int64_t *times = arena_array(round->arena, int64_t, PLANNER_BACKFILL_MAX + 1);
+    size_t n = recur_list(firing->plan.recur, order->from_ms - 1, PLANNER_BACKFILL_MAX + 1, times);
+    bool in_line = wish->schedule.overlap != OVERLAP_ALLOW;
+    if (n > PLANNER_BACKFILL_MAX && times[PLANNER_BACKFILL_MAX] <= order->to_ms) {
+        return err_field(wish->err, "to", "the window has more than %d runs", PLANNER_BACKFILL_MAX);
+    }
+    for (size_t i = 0; i < n && times[i] <= order->to_ms; i++) {
+        struct entry *entry =
+            firing_run_once(round, firing, times[i], in_line && (i > 0 || firing->last_open));
+        entry->execution.decides = false;
+    }
+    return true;
+}
+
+static void backfill(struct wish *wish)
+{
+    struct round round;
+    struct firing firing = {0};
+    if (!find(wish) || !look_back(wish, &round, &firing)) {
+        return;
+    }
+    if (wish->order->to_ms > wish->now_ms) {
+        err_field(wish->err, "to", "to must not be in the future");
+    } else if (firing.last_here) {
+        wish->command->guest.later = true;
+    } else if (plan_open(&wish->schedule, wish->planner->with.zones, wish->arena, &firing.plan,
+                         wish->err) &&
+               add_window(wish, &round, &firing) && write_down(wish, &round, &firing)) {
+        wish->order->count = 0;
+        for (size_t i = 0; i < round.count; i++) {
+            wish->order->count += round.entries[i].applied;
+        }
+    }
+    plan_close(&firing.plan);
+}
+
+/* An outside scheduler asks to plan again; what is due is fired as ever. */
+static void replan(struct wish *wish)
+{
+    struct round round;
+    struct firing firing = {0};
+    if (!find(wish) || !look_back(wish, &round, &firing)) {
+        return;
+    }
+    if (wish->schedule.status == SCHEDULE_ACTIVE && wish->schedule.next_ms != 0 &&
+        plan_open(&wish->schedule, wish->planner->with.zones, wish->arena, &firing.plan,
+                  wish->err)) {
+        firing_wake(&round, &firing, wish->now_ms);
+        (void)!write_down(wish, &round, &firing);
+    }
+    plan_close(&firing.plan);
+}
+
+/* ---- The table of wishes ---- */
+
+static void (*const verbs[PLANNER_VERBS])(struct wish *wish) = {
+    [PLANNER_CREATE] = create,     [PLANNER_CHANGE] = change, [PLANNER_REMOVE] = remove_it,
+    [PLANNER_PAUSE] = pause_it,    [PLANNER_RESUME] = resume, [PLANNER_RUN] = run,
+    [PLANNER_BACKFILL] = backfill, [PLANNER_REPLAN] = replan,
+};
+
+void planner_decide(struct guest *guest, struct batch *batch, struct command *command)
+{
+    struct wish wish = {.planner = HOLDER(guest, struct planner, guest),
+                        .batch = batch,
+                        .command = command,
+                        .order = command->guest.what,
+                        .arena = command->arena,
+                        .err = &command->err,
+                        .now_ms = guest_now(batch).wall_ms};
+    command->err = ERR_INIT; /* of an earlier try */
+    verbs[wish.order->verb](&wish);
+}
+
+void planner_ask(struct planner *planner, struct command *command, struct planner_order *order)
+{
+    command->kind = COMMAND_GUEST;
+    command->guest =
+        (struct command_guest){.guest = &planner->guest, .decide = planner_decide, .what = order};
+}

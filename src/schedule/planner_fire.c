@@ -1,0 +1,366 @@
+/* schedule/planner_fire.c: what a schedule that is due asks for: runs, times left out, wake-ups.
+ *
+ * A round first decides for all schedules of a batch and then writes everything at once:
+ * executions, their tasks, the schedules with their next times. An execution's key says which
+ * occurrence it is: when the key is taken another node ran it, and nothing is left to do.
+ *
+ * Thread: engine. Keeps: no occurrence is lost or doubled (DESIGN rule 6).
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+#include "schedule/planner_data.h"
+
+#define ENTRIES_AT_FIRST 16
+
+void round_begin(struct round *round, struct planner *planner, struct batch *batch)
+{
+    *round = (struct round){.planner = planner,
+                            .batch = batch,
+                            .tx = guest_tx(batch),
+                            .arena = guest_arena(batch),
+                            .now_ms = guest_now(batch).wall_ms};
+}
+
+/* ---- The last run ---- */
+
+static bool asks_about_last(const struct firing *firing)
+{
+    return firing->schedule != NULL && firing->schedule->overlap != OVERLAP_ALLOW &&
+           !id_none(firing->schedule->last_run);
+}
+
+/* The record may be behind: its task may have ended in this very batch. A run that is on record and
+ * has no task was created in this batch: its task is not in the store yet. */
+static void look_at_last(struct round *round, struct firing *firing, const struct record_load *load)
+{
+    if (!load->found || load->record.mark != EXECUTION_RUNNING) {
+        return;
+    }
+    const struct task *task = guest_task(round->batch, load->id);
+    firing->last_here = task == NULL;
+    firing->last_open = task == NULL || !task_state_terminal(task->state);
+}
+
+bool round_look_back(struct round *round, struct firing **firings, size_t count)
+{
+    struct err err = ERR_INIT;
+    struct record_load *loads = arena_array(round->arena, struct record_load, count);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (asks_about_last(firings[i])) {
+            loads[n++] = (struct record_load){.kind = RECORD_EXECUTION,
+                                              .id = firings[i]->schedule->last_run};
+        }
+    }
+    if (n > 0 && !tx_records_load(round->tx, loads, n, round->arena, &err)) {
+        guest_store_failed(round->batch, &err);
+        return false;
+    }
+    n = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (asks_about_last(firings[i])) {
+            look_at_last(round, firings[i], &loads[n++]);
+        }
+    }
+    return true;
+}
+
+/* ---- Entries ---- */
+
+static struct entry *add_entry(struct round *round)
+{
+    if (round->count == round->room) {
+        size_t room = MAX(round->room * 2, (size_t)ENTRIES_AT_FIRST);
+        struct entry *more = arena_array(round->arena, struct entry, room);
+        memcpy(more, round->entries == NULL ? more : round->entries, round->count * sizeof *more);
+        round->entries = more;
+        round->room = room;
+    }
+    return &round->entries[round->count++];
+}
+
+struct entry *firing_add(struct round *round, struct firing *firing, enum execution_status status,
+                         int64_t occurrence_ms)
+{
+    const struct schedule *schedule = firing->schedule;
+    firing->first = firing->count == 0 ? round->count : firing->first;
+    firing->count++;
+    struct entry *entry = add_entry(round);
+    *entry = (struct entry){.firing = firing, .execution = EXECUTION_INIT};
+    struct execution *execution = &entry->execution;
+    execution->id = guest_make_id(round->batch);
+    execution->schedule = schedule->id;
+    execution->status = status;
+    execution->scheduled_ms = occurrence_ms;
+    execution->created_ms = round->now_ms;
+    execution->user = schedule->user;
+    execution->chat = schedule->chat;
+    execution->message = schedule->message;
+    if (status != EXECUTION_RUNNING) {
+        execution->finished_ms = round->now_ms;
+        execution->expires_ms = planner_expiry_ms(round->planner, round->now_ms);
+    }
+    return entry;
+}
+
+struct entry *firing_run(struct round *round, struct firing *firing, int64_t occurrence_ms,
+                         bool waits)
+{
+    struct entry *entry = firing_add(round, firing, EXECUTION_RUNNING, occurrence_ms);
+    entry->run = true;
+    entry->waits = waits;
+    entry->execution.task = entry->execution.id;
+    return entry;
+}
+
+struct entry *firing_run_once(struct round *round, struct firing *firing, int64_t occurrence_ms,
+                              bool waits)
+{
+    struct entry *entry = firing_run(round, firing, occurrence_ms, waits);
+    entry->execution.key = execution_key(firing->schedule->id, occurrence_ms, round->arena);
+    entry->execution.decides = firing->schedule->one_time;
+    return entry;
+}
+
+/* Its key is not the occurrence's own: what was left out may be run by a backfill. */
+static void leave_out(struct round *round, struct firing *firing, int64_t occurrence_ms,
+                      uint64_t count, const char *why)
+{
+    struct entry *entry = firing_add(round, firing, EXECUTION_SKIPPED, occurrence_ms);
+    struct execution *execution = &entry->execution;
+    struct str key = execution_key(firing->schedule->id, occurrence_ms, round->arena);
+    execution->key = arena_printf(round->arena, STR_FMT "!", STR_ARG(key));
+    execution->count = (int64_t)count;
+    execution->content = count == 1 ? arena_printf(round->arena, "1 time was left out: %s", why)
+                                    : arena_printf(round->arena, "%llu times were left out: %s",
+                                                   (unsigned long long)count, why);
+}
+
+/* ---- One occurrence ---- */
+
+void firing_cancel_last(struct round *round, const struct firing *firing)
+{
+    struct err refused = ERR_INIT; /* it ended by itself meanwhile */
+    (void)!guest_cancel(round->batch, firing->schedule->last_run,
+                        STR("the next run of its schedule is due"), &refused);
+}
+
+static void fire(struct round *round, struct firing *firing, int64_t occurrence_ms)
+{
+    struct schedule *schedule = firing->schedule;
+    bool open = firing->last_open;
+    if (open && schedule->overlap == OVERLAP_SKIP) {
+        leave_out(round, firing, occurrence_ms, 1, "the last run has not ended");
+    } else if (open && schedule->overlap != OVERLAP_ALLOW && firing->last_here) {
+        firing->put_off = true;
+        return;
+    } else {
+        if (open && schedule->overlap == OVERLAP_CANCEL) {
+            firing_cancel_last(round, firing);
+        }
+        firing_run_once(round, firing, occurrence_ms, open && schedule->overlap != OVERLAP_ALLOW);
+    }
+    schedule->cursor_ms = occurrence_ms;
+}
+
+/* ---- Missed occurrences ---- */
+
+#define MISSED "missed while nobody could run it"
+
+/* The time after which at most `most` occurrences are left up to `upto_ms`. */
+static int64_t skip_to_last(const struct plan *plan, int64_t after_ms, int64_t upto_ms,
+                            uint64_t most)
+{
+    int64_t low = after_ms, high = upto_ms;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (recur_count(plan->recur, middle, upto_ms) <= most) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+static void catch_up_once(struct round *round, struct firing *firing, int64_t upto_ms,
+                          uint64_t missed)
+{
+    struct schedule *schedule = firing->schedule;
+    int64_t latest_ms = schedule->next_ms;
+    (void)!recur_last(firing->plan.recur, schedule->cursor_ms, upto_ms, &latest_ms);
+    if (missed > 1) {
+        leave_out(round, firing, schedule->next_ms, missed - 1, MISSED);
+    }
+    fire(round, firing, latest_ms);
+}
+
+static void catch_up_none(struct round *round, struct firing *firing, int64_t upto_ms,
+                          uint64_t missed)
+{
+    leave_out(round, firing, firing->schedule->next_ms, missed, MISSED);
+    firing->schedule->cursor_ms = upto_ms;
+}
+
+/* One after the other in their order, unless they may overlap: asked for all of them, a rule that
+ * leaves out or cancels would leave one. */
+static void run_missed(struct round *round, struct firing *firing, int64_t upto_ms)
+{
+    struct schedule *schedule = firing->schedule;
+    int64_t *times = arena_array(round->arena, int64_t, PLANNER_CATCH_UP);
+    size_t n = recur_list(firing->plan.recur, schedule->cursor_ms, PLANNER_CATCH_UP, times);
+    bool in_line = schedule->overlap != OVERLAP_ALLOW;
+    if (in_line && firing->last_open && firing->last_here) {
+        firing->put_off = true;
+        return;
+    }
+    for (size_t i = 0; i < n && times[i] <= upto_ms; i++) {
+        firing_run_once(round, firing, times[i], in_line && (i > 0 || firing->last_open));
+        schedule->cursor_ms = times[i];
+    }
+}
+
+static void catch_up_all(struct round *round, struct firing *firing, int64_t upto_ms,
+                         uint64_t missed)
+{
+    struct schedule *schedule = firing->schedule;
+    if (missed > PLANNER_MISFIRES_MAX) {
+        leave_out(round, firing, schedule->next_ms, missed - PLANNER_MISFIRES_MAX, MISSED);
+        schedule->cursor_ms =
+            skip_to_last(&firing->plan, schedule->cursor_ms, upto_ms, PLANNER_MISFIRES_MAX);
+    } else {
+        run_missed(round, firing, upto_ms);
+    }
+}
+
+typedef void catch_up_fn(struct round *round, struct firing *firing, int64_t upto_ms,
+                         uint64_t missed);
+
+static catch_up_fn *const catch_up[] = {
+    [MISFIRE_ONCE] = catch_up_once,
+    [MISFIRE_SKIP] = catch_up_none,
+    [MISFIRE_ALL] = catch_up_all,
+};
+
+/* ---- A schedule that is due ---- */
+
+void firing_plan(struct round *round, struct firing *firing)
+{
+    struct schedule *schedule = firing->schedule;
+    bool runs = false;
+    plan_next(&firing->plan, schedule, round->planner->with.limits.horizon_ms, round->now_ms);
+    schedule->updated_ms = round->now_ms;
+    for (size_t i = 0; i < firing->count; i++) {
+        runs = runs || round->entries[firing->first + i].run;
+    }
+    if (schedule->next_ms == 0 && !(schedule->one_time && runs)) {
+        schedule->status = SCHEDULE_COMPLETED; /* one time: the end of its run says */
+    }
+}
+
+static bool may_run(struct round *round, struct firing *firing)
+{
+    const struct planner_hooks *hooks = &round->planner->with.hooks;
+    struct schedule *schedule = firing->schedule;
+    struct str reason = STR_NONE;
+    int64_t until_ms = 0;
+    if (hooks->may_run == NULL ||
+        hooks->may_run(hooks->arg, round->batch, schedule, &reason, &until_ms)) {
+        return true;
+    }
+    schedule->status = SCHEDULE_PAUSED;
+    schedule->paused_reason = arena_str(round->arena, reason);
+    schedule->next_ms = 0;
+    schedule->wake_ms = until_ms;
+    schedule->updated_ms = round->now_ms;
+    return false;
+}
+
+void firing_wake(struct round *round, struct firing *firing, int64_t at_ms)
+{
+    struct entry *entry = firing_add(round, firing, EXECUTION_WAKE_UP, at_ms);
+    struct str key = execution_key(firing->schedule->id, at_ms, round->arena);
+    entry->execution.key = arena_printf(round->arena, STR_FMT "~", STR_ARG(key));
+    firing_plan(round, firing);
+}
+
+/* It was paused until a certain time: what was missed meanwhile is not made up. */
+static void resume(struct round *round, struct firing *firing)
+{
+    firing->schedule->status = SCHEDULE_ACTIVE;
+    firing->schedule->paused_reason = STR_NONE;
+    firing->schedule->cursor_ms = round->now_ms;
+    firing_plan(round, firing);
+}
+
+void firing_due(struct round *round, struct firing *firing)
+{
+    struct schedule *schedule = firing->schedule;
+    int64_t offset_ms = schedule_offset_ms(schedule);
+    int64_t missed_upto_ms = round->now_ms - offset_ms - round->planner->with.misfire_after_ms - 1;
+    if (schedule->status == SCHEDULE_PAUSED) {
+        resume(round, firing);
+        return;
+    }
+    if (schedule->wake_ms != 0) {
+        firing_wake(round, firing, schedule->wake_ms);
+        return;
+    }
+    if (!may_run(round, firing)) {
+        return;
+    }
+    if (schedule->next_ms > missed_upto_ms) {
+        fire(round, firing, schedule->next_ms);
+    } else {
+        uint64_t missed = recur_count(firing->plan.recur, schedule->cursor_ms, missed_upto_ms);
+        catch_up[schedule->misfire](round, firing, missed_upto_ms, MAX(missed, (uint64_t)1));
+    }
+    if (!firing->put_off) {
+        firing_plan(round, firing);
+    }
+}
+
+/* ---- Writing ---- */
+
+static bool write_executions(struct round *round)
+{
+    struct err err = ERR_INIT;
+    struct record *records = arena_array(round->arena, struct record, round->count);
+    struct record_save *saves = arena_array(round->arena, struct record_save, round->count);
+    for (size_t i = 0; i < round->count; i++) {
+        records[i] = execution_record(&round->entries[i].execution, round->arena);
+        saves[i].record = &records[i];
+    }
+    if (round->count == 0) {
+        return true;
+    }
+    if (!tx_records_save(round->tx, saves, round->count, &err)) {
+        guest_store_failed(round->batch, &err);
+        return false;
+    }
+    guest_wrote(round->batch);
+    for (size_t i = 0; i < round->count; i++) {
+        round->entries[i].applied = saves[i].applied;
+        planner_saved(round->planner, &records[i]);
+    }
+    return true;
+}
+
+bool round_write(struct round *round, struct firing **firings, size_t count)
+{
+    struct record *records = arena_array(round->arena, struct record, count);
+    size_t n = 0;
+    if (!write_executions(round)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (firings[i]->schedule == NULL || firings[i]->put_off) {
+            continue;
+        }
+        if (firings[i]->count > 0 && !round_create_tasks(round, firings[i])) {
+            return false;
+        }
+        records[n++] = schedule_record(firings[i]->schedule, round->arena);
+    }
+    return n == 0 || planner_save(round->planner, round->batch, records, n);
+}

@@ -1,0 +1,266 @@
+/* schedule/schedule.c: the noun and the table of its fields. See schedule.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "schedule/schedule.h"
+
+#include "schedule/recur.h"
+
+const char *const schedule_statuses[] = {"ACTIVE", "PAUSED", "COMPLETED", "FAILED", NULL};
+const char *const schedule_categories[] = {"REMINDER", "REPORT", "ANALYSIS", "OTHERS", NULL};
+const char *const schedule_channels[] = {"EMAIL", "WEB", "MOBILE", NULL};
+static const char *const priorities[] = {"", "LOW", "NORMAL", "HIGH", "CRITICAL", NULL};
+static const char *const overlaps[] = {"skip", "queue", "allow", "cancel", NULL};
+static const char *const misfires[] = {"once", "skip", "all", NULL};
+static const char *const gaps[] = {"shift", "skip", NULL};
+static const char *const folds[] = {"first", "last", "both", NULL};
+
+#define ASKED (FORM_SET | FORM_SHOWN | FORM_KEPT)
+#define SHOWN (FORM_SHOWN | FORM_KEPT)
+#define ROW(label, member, form_kind, form_use, ...)                                               \
+    FORM_ROW(label, struct schedule, member, form_kind, form_use, __VA_ARGS__)
+
+/* clang-format off */
+static const struct form_row rows[] = {
+    ROW("id", id, FORM_ID, SHOWN, 0),
+    ROW("title", title, FORM_TEXT, ASKED, .min = 1, .max = SCHEDULE_TITLE_MAX),
+    ROW("description", description, FORM_TEXT, ASKED, .max = SCHEDULE_DESCRIPTION_MAX),
+    ROW("purpose", purpose, FORM_TEXT, ASKED, .max = SCHEDULE_PURPOSE_MAX),
+    ROW("isOneTime", one_time, FORM_BOOL, ASKED, 0),
+    ROW("rrule", rrule, FORM_TEXT, ASKED, .max = RRULE_TEXT_MAX),
+    ROW("dtstart", dtstart, FORM_TEXT, ASKED, .max = SCHEDULE_NAME_MAX),
+    ROW("exdates", exdates, FORM_TEXTS, ASKED, .max = RECUR_DATES_MAX),
+    ROW("rdates", rdates, FORM_TEXTS, ASKED, .max = RECUR_DATES_MAX),
+    ROW("timezone", timezone, FORM_TEXT, ASKED, .min = 1, .max = SCHEDULE_NAME_MAX),
+    ROW("status", status, FORM_WORD, SHOWN, .words = schedule_statuses),
+    ROW("pausedReason", paused_reason, FORM_TEXT, SHOWN, .max = SCHEDULE_DESCRIPTION_MAX),
+    ROW("nextExecutionTime", next_ms, FORM_TIME, SHOWN, 0),
+    ROW("lastExecutionTime", last_ms, FORM_TIME, SHOWN, 0),
+    ROW("nextWakeUpTime", wake_ms, FORM_TIME, SHOWN, 0),
+    ROW("category", category, FORM_WORD, ASKED, .words = schedule_categories),
+    ROW("taskType", type, FORM_TEXT, ASKED, .max = TASK_TYPE_MAX),
+    ROW("payload", payload, FORM_VALUE, ASKED, .max = SCHEDULE_PAYLOAD_MAX),
+    ROW("queue", queue, FORM_TEXT, ASKED, .min = 1, .max = TASK_QUEUE_MAX),
+    ROW("priority", priority, FORM_WORD, ASKED | FORM_NUMBER, .words = priorities),
+    ROW("documentId", document, FORM_TEXT, ASKED, .max = TASK_DOCUMENT_MAX),
+    ROW("maxRetries", max_retries, FORM_I64, ASKED, .max = TASK_RETRIES_MAX),
+    ROW("timeoutMs", timeout_ms, FORM_I64, ASKED, .max = TASK_DURATION_MAX_MS),
+    ROW("overlap", overlap, FORM_WORD, ASKED, .words = overlaps),
+    ROW("misfire", misfire, FORM_WORD, ASKED, .words = misfires),
+    ROW("dstGap", gap, FORM_WORD, ASKED, .words = gaps),
+    ROW("dstFold", fold, FORM_WORD, ASKED, .words = folds),
+    ROW("jitterMs", jitter_ms, FORM_I64, ASKED, .max = SCHEDULE_JITTER_MAX_MS),
+    ROW("delivery", delivery, FORM_WORDS, ASKED, .words = schedule_channels),
+    ROW("deliveryTitle", delivery_title, FORM_TEXT, ASKED, .max = SCHEDULE_TITLE_MAX),
+    ROW("deliverTo", deliver_to, FORM_OBJECT, ASKED, .max = SCHEDULE_DELIVER_TO_MAX),
+    ROW("queryPerExecution", query_cost, FORM_F64, ASKED, .max = SCHEDULE_COST_MAX),
+    ROW("userId", user, FORM_TEXT, ASKED, .max = SCHEDULE_NAME_MAX),
+    ROW("chatId", chat, FORM_TEXT, ASKED, .max = SCHEDULE_NAME_MAX),
+    ROW("messageId", message, FORM_TEXT, ASKED, .max = SCHEDULE_NAME_MAX),
+    ROW("messages", messages, FORM_ARRAY, ASKED, .max = SCHEDULE_CONTEXT_MAX),
+    ROW("createdAt", created_ms, FORM_TIME, SHOWN, 0),
+    ROW("updatedAt", updated_ms, FORM_TIME, SHOWN, 0),
+    ROW("cursor", cursor_ms, FORM_TIME, FORM_KEPT, 0),
+    ROW("lastRun", last_run, FORM_ID, FORM_KEPT, 0),
+    ROW("zoneVersion", zone_version, FORM_I64, FORM_KEPT, .min = INT64_MIN, .max = INT64_MAX),
+};
+/* clang-format on */
+const struct form schedule_form = {rows, ARRAY_LEN(rows)};
+_Static_assert(ARRAY_LEN(rows) <= 64, "a bit for each row");
+
+uint32_t schedule_marks(unsigned statuses, unsigned categories)
+{
+    uint32_t marks = 0;
+    if (statuses == 0 && categories == 0) {
+        return 0;
+    }
+    for (int status = 0; status < SCHEDULE_STATUSES; status++) {
+        for (int category = 0; category < SCHEDULE_CATEGORIES; category++) {
+            bool in = (statuses == 0 || statuses >> status & 1) &&
+                      (categories == 0 || categories >> category & 1);
+            marks |= in ? UINT32_C(1) << schedule_mark(status, category) : 0;
+        }
+    }
+    return marks;
+}
+
+/* ---- Checks ---- */
+
+static bool check_deliver_to(const struct schedule *schedule, struct arena *arena, struct err *err)
+{
+    struct json json;
+    struct str key, address;
+    int channel;
+    if (str_absent(schedule->deliver_to)) {
+        return true;
+    }
+    json_start(&json, schedule->deliver_to, arena);
+    if (!json_enter_object(&json, err)) {
+        return false;
+    }
+    while (json_member(&json, &key, err)) {
+        if (!form_word(schedule_channels, key, &channel)) {
+            return err_field(err, "deliverTo", "deliverTo may name EMAIL, WEB and MOBILE only");
+        }
+        if (json_peek(&json) != JSON_STRING || !json_str(&json, &address, err) ||
+            address.len > SCHEDULE_ADDRESS_MAX || str_has_control(address)) {
+            return err_field(err, "deliverTo",
+                             "deliverTo.%s must be an address of at most %d bytes",
+                             schedule_channels[channel], SCHEDULE_ADDRESS_MAX);
+        }
+    }
+    return json_end(&json, err);
+}
+
+static bool check_messages(const struct schedule *schedule, struct arena *arena, struct err *err)
+{
+    struct json json;
+    size_t count = 0;
+    if (str_absent(schedule->messages)) {
+        return true;
+    }
+    json_start(&json, schedule->messages, arena);
+    if (!json_enter_array(&json, err)) {
+        return false;
+    }
+    while (json_item(&json, err)) {
+        if (++count > SCHEDULE_MESSAGES_MAX) {
+            return err_field(err, "messages", "messages must be at most %d", SCHEDULE_MESSAGES_MAX);
+        }
+    }
+    return json_end(&json, err);
+}
+
+/* The rules for a task's order are the task's own. */
+static bool check_task(const struct schedule *schedule, struct err *err)
+{
+    struct task task = {.type = schedule->type.len == 0 ? STR("prompt") : schedule->type,
+                        .queue = schedule->queue,
+                        .document = schedule->document,
+                        .payload = schedule->payload,
+                        .priority = schedule->priority,
+                        .max_retries = (int32_t)schedule->max_retries,
+                        .timeout_ms = schedule->timeout_ms,
+                        .backoff = TASK_BACKOFF_DEFAULT,
+                        .progress = -1,
+                        .cost = TASK_COST_NONE};
+    return task_check_order(&task, err);
+}
+
+bool schedule_check(const struct schedule *schedule, struct arena *arena, struct err *err)
+{
+    if (schedule->title.len == 0) {
+        return err_field(err, "title", "title is required");
+    }
+    if (str_has_control(schedule->title)) {
+        return err_field(err, "title", "title must not hold control characters");
+    }
+    return check_task(schedule, err) && check_deliver_to(schedule, arena, err) &&
+           check_messages(schedule, arena, err);
+}
+
+/* ---- Keeping ---- */
+
+bool schedule_load(const struct record *record, struct arena *arena, struct schedule *out,
+                   struct err *err)
+{
+    char text[TASK_ID_TEXT];
+    *out = SCHEDULE_INIT;
+    if (!form_load(record->body, &schedule_form, arena, out, err)) {
+        if (err != NULL) {
+            err->kind = ERR_INTERNAL;
+        }
+        return err_wrap(err, "read schedule %s", id_text(record->id, text).ptr);
+    }
+    out->id = record->id;
+    out->version = record->version;
+    return true;
+}
+
+struct record schedule_record(const struct schedule *schedule, struct arena *arena)
+{
+    SCOPED(buf_fini) struct buf body = BUF_INIT(RECORD_BODY_MAX);
+    struct json_writer w = JSON_WRITER(&body);
+    form_keep(&w, &schedule_form, schedule);
+    return (struct record){.kind = RECORD_SCHEDULE,
+                           .id = schedule->id,
+                           .owner = schedule->user,
+                           .due_ms = schedule_due_ms(schedule),
+                           .at_ms = schedule->created_ms,
+                           .mark = schedule_mark(schedule->status, schedule->category),
+                           .version = schedule->version,
+                           .body = arena_str(arena, buf_view(&body))};
+}
+
+int64_t schedule_offset_ms(const struct schedule *schedule)
+{
+    /* The second half of an id is random and never changes. */
+    return (int64_t)(schedule->id.lo % (uint64_t)(schedule->jitter_ms + 1));
+}
+
+int64_t schedule_due_ms(const struct schedule *schedule)
+{
+    if (schedule->status == SCHEDULE_PAUSED) {
+        return schedule->wake_ms; /* 0: until a client resumes it */
+    }
+    if (schedule->status != SCHEDULE_ACTIVE || schedule->next_ms == 0) {
+        return 0;
+    }
+    return schedule->wake_ms != 0 ? schedule->wake_ms
+                                  : schedule->next_ms + schedule_offset_ms(schedule);
+}
+
+/* ---- The conversation ---- */
+
+static struct str cut_text(struct str text, size_t most)
+{
+    if (text.len <= most) {
+        return text;
+    }
+    while (most > 0 && ((unsigned char)text.ptr[most] & 0xC0) == 0x80) {
+        most--; /* not in the middle of a character */
+    }
+    return (struct str){text.ptr, most};
+}
+
+/* How many messages there are, and how many bytes each has. */
+static size_t measure(struct str messages, struct str out[static SCHEDULE_MESSAGES_MAX],
+                      struct arena *arena)
+{
+    struct json json;
+    size_t count = 0;
+    if (str_absent(messages)) {
+        return 0;
+    }
+    json_start(&json, messages, arena);
+    bool ok = json_enter_array(&json, NULL);
+    while (ok && json_item(&json, NULL) && count < SCHEDULE_MESSAGES_MAX) {
+        ok = json_raw(&json, &out[count++], NULL);
+    }
+    return count;
+}
+
+void schedule_remember(struct schedule *schedule, struct str content, struct arena *arena)
+{
+    struct str old[SCHEDULE_MESSAGES_MAX];
+    size_t count = measure(schedule->messages, old, arena), bytes = 0, first = count;
+    SCOPED(buf_fini) struct buf said = BUF_INIT(SCHEDULE_CONTEXT_MAX);
+    SCOPED(buf_fini) struct buf all = BUF_INIT(SCHEDULE_CONTEXT_MAX);
+    struct json_writer w = JSON_WRITER(&said);
+    json_open_object(&w);
+    json_put_c(&w, "role", "assistant");
+    json_put_str(&w, "content", cut_text(content, SCHEDULE_MESSAGE_MAX));
+    json_close_object(&w);
+    bytes = said.len + 2;
+    while (first > 0 && count - first < SCHEDULE_MESSAGES_MAX - 1 &&
+           bytes + old[first - 1].len + 1 <= SCHEDULE_CONTEXT_MAX) {
+        bytes += old[--first].len + 1;
+    }
+    w = JSON_WRITER(&all);
+    json_open_array(&w);
+    for (; first < count; first++) {
+        json_add_raw(&w, old[first]);
+    }
+    json_add_raw(&w, buf_view(&said));
+    json_close_array(&w);
+    schedule->messages = arena_str(arena, buf_view(&all));
+}
