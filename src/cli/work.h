@@ -17,8 +17,8 @@
 #include "base/arena.h"
 #include "base/channel.h"
 #include "cli/remote.h"
-#include "cli/work_text.h"
 #include "errand/client.h"
+#include "exec/said.h"
 
 #define WORK_JOBS_MAX  256
 #define WORK_GRACE_MS  (10 * SECOND_MS)
@@ -77,7 +77,7 @@ struct work_run {
     uv_timer_t timer; /* the end of the grace period; after the exit, of patience with leftovers */
     int handles;
     bool exited, asked, given_back, too_much;
-    struct work_end end;
+    struct said_end end;
     int64_t began_us;
     char scratch[16 * 1024];
 };

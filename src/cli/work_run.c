@@ -19,12 +19,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/work.h"
+#include "exec/text.h"
 
-#define EXIT_FOR_GOOD 100 /* the command says: do not try again */
-#define STDIO_COUNT   4
-#define RESULT_MAX    MIB
-#define ERROR_MAX     (16 * KIB)
-#define TASK_ENV      4 /* ERRAND_TASK_ID and its like */
+#define STDIO_COUNT 4
+#define RESULT_MAX  MIB
+#define ERROR_MAX   (16 * KIB)
+#define TASK_ENV    4 /* ERRAND_TASK_ID and its like */
 
 /* ---- The end ---- */
 
@@ -50,7 +50,7 @@ static void close_stream(struct work_stream *stream)
 
 static void fail(struct work_run *run, const char *code, const char *message, const char *detail)
 {
-    bool retry = run->end.signal != 0 || run->end.status != EXIT_FOR_GOOD;
+    bool retry = run->end.signal != 0 || run->end.status != SAID_FOR_GOOD;
     struct errand_error error;
     log_warn("task %s: %s", errand_job_id(run->job), message);
     if (errand_job_fail(run->job, code, message, detail, retry, &error) != 0) {
@@ -60,12 +60,12 @@ static void fail(struct work_run *run, const char *code, const char *message, co
 
 static void complete(struct work_run *run)
 {
-    SCOPED(buf_fini) struct buf result = BUF_INIT(SIZE_MAX / 2);
-    bool any = work_result_write(&result, buf_view(&run->streams[WORK_STDOUT].text));
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct str result = text_to_json(&arena, buf_view(&run->streams[WORK_STDOUT].text));
     struct errand_error error;
     char id[ERRAND_ID_SIZE];
     snprintf(id, sizeof id, "%s", errand_job_id(run->job));
-    if (errand_job_complete(run->job, any ? buf_c_text(&result) : NULL, &error) != 0) {
+    if (errand_job_complete(run->job, arena_str(&arena, result).ptr, &error) != 0) {
         fail(run, "output_too_large", error.message, NULL);
         return;
     }
@@ -74,9 +74,8 @@ static void complete(struct work_run *run)
 
 static void finish(struct work_run *run)
 {
-    SCOPED(buf_fini) struct buf message = BUF_INIT(ERROR_MAX);
-    SCOPED(buf_fini) struct buf detail = BUF_INIT(SIZE_MAX / 2);
-    run->end.said = buf_view(&run->streams[WORK_STDERR].text);
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    run->end.last_said = buf_view(&run->streams[WORK_STDERR].text);
     if (run->given_back) {
         errand_job_release(run->job, 0);
     } else if (run->too_much) {
@@ -85,9 +84,8 @@ static void finish(struct work_run *run)
     } else if (run->end.signal == 0 && run->end.status == 0) {
         complete(run);
     } else {
-        work_message_write(&message, &run->end);
-        work_detail_write(&detail, &run->end);
-        fail(run, "command_failed", buf_c_text(&message), buf_c_text(&detail));
+        fail(run, "command_failed", said_message(&arena, &run->end).ptr,
+             said_detail(&arena, &run->end).ptr);
     }
 }
 
@@ -141,32 +139,20 @@ static void on_exit(uv_process_t *process, int64_t status, int number)
 
 /* ---- What it says ---- */
 
-static void hear_line(struct work_run *run, struct str line)
+static void hear_line(void *arg, struct str line)
 {
+    struct work_run *run = arg;
     double percent;
     struct str text;
-    enum work_word word = work_line_read(line, &percent, &text);
-    if (word == WORK_NOTHING) {
+    enum said_word word = said_line(line, &percent, &text);
+    if (word == SAID_NOTHING) {
         return;
     }
     SCOPED(mem_free_at) char *copy = mem_text(text.ptr, text.len);
-    if (word == WORK_PROGRESS) {
+    if (word == SAID_PROGRESS) {
         errand_job_progress(run->job, percent, copy);
     } else {
         errand_job_log(run->job, copy);
-    }
-}
-
-/* A line that is too long is cut. */
-static void hear_lines(struct work_run *run, struct buf *text, struct str more)
-{
-    while (!str_absent(more)) {
-        struct str piece = str_cut(&more, '\n');
-        buf_add(text, piece.ptr, MIN(piece.len, text->max - text->len));
-        if (!str_absent(more)) {
-            hear_line(run, buf_view(text));
-            buf_clear(text);
-        }
     }
 }
 
@@ -174,9 +160,9 @@ static void hear(struct work_stream *stream, struct str more)
 {
     struct work_run *run = stream->run;
     if (stream->which == WORK_TOLD) {
-        hear_lines(run, &stream->text, more);
+        said_lines(&stream->text, more, hear_line, run);
     } else if (stream->which == WORK_STDERR) {
-        work_stderr_add(&stream->text, more);
+        said_keep(&stream->text, more);
     } else {
         buf_str(&stream->text, more);
     }
@@ -346,8 +332,8 @@ void work_run_start(struct work *work, errand_job *job)
         return;
     }
     open_stream(run, WORK_STDOUT, ours[1], RESULT_MAX);
-    open_stream(run, WORK_STDERR, ours[2], 2 * WORK_STDERR_MAX);
-    open_stream(run, WORK_TOLD, ours[3], WORK_LINE_MAX);
+    open_stream(run, WORK_STDERR, ours[2], SAID_STDERR_MAX);
+    open_stream(run, WORK_TOLD, ours[3], SAID_LINE_MAX);
 }
 
 /* ---- Stopping ---- */

@@ -11,12 +11,10 @@
 #include "exec/exec.h"
 #include "exec/executor.h"
 
-#define STDERR_MAX    (4 * KIB)  /* kept of what a command says there: the last lines */
-#define TOLD_LINE_MAX (4 * KIB)  /* of one line on descriptor 3 */
-#define READ_SIZE     (16 * KIB) /* taken from a pipe at a time */
-#define SETTLE_MS     1000 /* how long what a command left behind may take to be gone, once killed */
-#define SETTLE_STEP   5    /* between two looks at it */
-#define ESCAPED_MAX   16   /* children outside the group that are ended at a time */
+#define READ_SIZE   (16 * KIB) /* taken from a pipe at a time */
+#define SETTLE_MS   1000 /* how long what a command left behind may take to be gone, once killed */
+#define SETTLE_STEP 5    /* between two looks at it */
+#define ESCAPED_MAX 16   /* children outside the group that are ended at a time */
 
 /* Constant after program_new(). */
 struct program {

@@ -9,9 +9,7 @@
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,52 +18,26 @@
 #include "base/mem.h"
 #include "exec/pool.h"
 #include "exec/program.h"
+#include "exec/said.h"
 #include "exec/spawn.h"
 #include "exec/text.h"
-#include "wire/json.h"
-
-#define EXIT_NO_RETRY 100
 
 /* ---- What it says on descriptor 3 ---- */
 
-static void told_progress(struct job *job, struct str words)
+static void told_line(void *arg, struct str line)
 {
-    char number[32];
-    struct str rest = str_trim(words);
-    struct str percent = str_cut(&rest, ' ');
-    char *end;
-    if (percent.len == 0 || percent.len >= sizeof number) {
-        return;
-    }
-    memcpy(number, percent.ptr, percent.len);
-    number[percent.len] = '\0';
-    double value = strtod(number, &end);
-    if (*end == '\0' && isfinite(value)) {
-        job_progress(job, value, str_absent(rest) ? STR_NONE : str_trim(rest));
-    }
-}
-
-static void told_line(struct job *job, struct str line)
-{
-    struct str rest = line;
-    struct str verb = str_cut(&rest, ' ');
-    if (str_is(verb, "progress") && !str_absent(rest)) {
-        told_progress(job, rest);
-    } else if (str_is(verb, "log")) {
-        job_log(job, str_absent(rest) ? STR("") : rest);
-    }
-}
-
-/* A line that is too long is cut; what follows of it is passed over as no line at all. */
-static void told(struct run *run, struct buf *text, struct str more)
-{
-    while (!str_absent(more)) {
-        struct str piece = str_cut(&more, '\n');
-        buf_add(text, piece.ptr, MIN(piece.len, text->max - text->len));
-        if (!str_absent(more)) {
-            told_line(run->attempt->job, buf_view(text));
-            buf_clear(text);
-        }
+    struct job *job = arg;
+    double percent;
+    struct str text;
+    switch (said_line(line, &percent, &text)) {
+    case SAID_PROGRESS:
+        job_progress(job, percent, text.len > 0 ? text : STR_NONE);
+        break;
+    case SAID_LOG:
+        job_log(job, text);
+        break;
+    case SAID_NOTHING:
+        break;
     }
 }
 
@@ -90,12 +62,10 @@ static void heard(struct run_stream *stream, struct str more)
         }
         break;
     case RUN_STDERR:
-        more = text_tail(more, STDERR_MAX);
-        text_make_room(&stream->text, more.len);
-        buf_str(&stream->text, more);
+        said_keep(&stream->text, more);
         break;
     default:
-        told(run, &stream->text, more);
+        said_lines(&stream->text, more, told_line, run->attempt->job);
     }
 }
 
@@ -248,8 +218,8 @@ static void run_new(struct attempt *attempt, pid_t pid, const int fds[SPAWN_FDS]
     run->timer.data = run;
     run->handles++;
     open_stream(run, RUN_STDOUT, fds[1], TASK_RESULT_MAX);
-    open_stream(run, RUN_STDERR, fds[2], STDERR_MAX);
-    open_stream(run, RUN_TOLD, fds[3], TOLD_LINE_MAX);
+    open_stream(run, RUN_STDERR, fds[2], SAID_STDERR_MAX);
+    open_stream(run, RUN_TOLD, fds[3], SAID_LINE_MAX);
 }
 
 static void start(struct attempt *attempt)
@@ -305,48 +275,6 @@ const struct executor exec_program = {.start = start, .abort = abort_run, .kill 
 
 /* ---- The end ---- */
 
-static struct str last_line(struct str text)
-{
-    struct str last = STR_NONE;
-    while (!str_absent(text)) {
-        struct str line = str_trim(str_cut(&text, '\n'));
-        last = line.len > 0 ? line : last;
-    }
-    return last;
-}
-
-static struct str describe(struct run *run, struct arena *arena)
-{
-    struct str said = last_line(buf_view(&run->streams[RUN_STDERR].text));
-    const char *colon = str_absent(said) ? "" : ": ";
-    int status = run->status;
-    said = str_absent(said) ? STR("") : text_clean(arena, said, TASK_REASON_MAX);
-    if (WIFSIGNALED(status)) {
-        return arena_printf(arena, "killed by signal %d (%s)%s" STR_FMT, WTERMSIG(status),
-                            strsignal(WTERMSIG(status)), colon, STR_ARG(said));
-    }
-    return arena_printf(arena, "exit status %d%s" STR_FMT, WEXITSTATUS(status), colon,
-                        STR_ARG(said));
-}
-
-static struct str detail_of(struct run *run, struct arena *arena)
-{
-    SCOPED(buf_fini) struct buf json = BUF_INIT(SIZE_MAX / 2);
-    struct json_writer writer = JSON_WRITER(&json);
-    struct str said = buf_view(&run->streams[RUN_STDERR].text);
-    json_open_object(&writer);
-    if (WIFSIGNALED(run->status)) {
-        json_put_i64(&writer, "signal", WTERMSIG(run->status));
-    } else {
-        json_put_i64(&writer, "exitStatus", WEXITSTATUS(run->status));
-    }
-    if (said.len > 0) {
-        json_put_str(&writer, "stderr", said);
-    }
-    json_close_object(&writer);
-    return arena_str(arena, buf_view(&json));
-}
-
 static struct job_end end_of(struct run *run)
 {
     struct arena *arena = &run->attempt->job->arena;
@@ -359,9 +287,12 @@ static struct job_end end_of(struct run *run)
         struct str result = text_to_json(arena, buf_view(&run->streams[RUN_STDOUT].text));
         return (struct job_end){.completed = true, .result = result};
     }
-    struct job_end end = JOB_FAIL("command_failed", describe(run, arena));
-    end.error.detail = detail_of(run, arena);
-    end.retry = !(WIFEXITED(status) && WEXITSTATUS(status) == EXIT_NO_RETRY);
+    const struct said_end said = {.status = WEXITSTATUS(status),
+                                  .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                                  .last_said = buf_view(&run->streams[RUN_STDERR].text)};
+    struct job_end end = JOB_FAIL("command_failed", said_message(arena, &said));
+    end.error.detail = said_detail(arena, &said);
+    end.retry = said.signal != 0 || said.status != SAID_FOR_GOOD;
     return end;
 }
 

@@ -29,22 +29,26 @@ struct str text_clean(struct arena *arena, struct str text, size_t max)
     return (struct str){out, len};
 }
 
+/* The last `max` bytes, from the first line that begins there; the bytes themselves if none does.
+ */
+static struct str cut_lines(struct str text, size_t max)
+{
+    struct str tail = str_from(text, text.len - MIN(text.len, max));
+    const char *end = tail.len > 0 ? memchr(tail.ptr, '\n', tail.len) : NULL;
+    return end == NULL || text.len <= max ? tail : str_from(tail, (size_t)(end + 1 - tail.ptr));
+}
+
 struct str text_tail(struct str text, size_t max)
 {
-    if (text.len <= max) {
-        return text;
-    }
-    struct str tail = str_from(text, text.len - max);
-    const char *line = memchr(tail.ptr, '\n', tail.len);
-    bool whole = line != NULL && line + 1 < tail.ptr + tail.len;
-    return whole ? str_from(tail, (size_t)(line + 1 - tail.ptr)) : tail;
+    struct str tail = cut_lines(text, max);
+    return tail.len > 0 ? tail : str_from(text, text.len - MIN(text.len, max));
 }
 
 void text_make_room(struct buf *lines, size_t len)
 {
     if (lines->len + len > lines->max) {
         size_t keep = len < lines->max ? lines->max - len : 0;
-        buf_cut_front(lines, lines->len - text_tail(buf_view(lines), keep).len);
+        buf_cut_front(lines, lines->len - cut_lines(buf_view(lines), keep).len);
     }
 }
 
