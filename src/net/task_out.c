@@ -110,6 +110,17 @@ static void put_tags(struct json_writer *w, const struct task *task)
     json_close_array(w);
 }
 
+/* What becomes of a failure, where that is not the usual. */
+static void put_rules(struct json_writer *w, const struct task *task)
+{
+    if (task->continues) {
+        json_put_c(w, "onChildFailure", "continue");
+    }
+    if (task->runs_anyway) {
+        json_put_c(w, "onDependencyFailure", "run");
+    }
+}
+
 static void put_order(struct json_writer *w, const struct task *task, bool payload_omitted)
 {
     json_key(w, "id");
@@ -130,6 +141,7 @@ static void put_order(struct json_writer *w, const struct task *task, bool paylo
         ids_put(w, "dependsOn", task->depends, task->depends_count);
     }
     time_put(w, "expiresAt", task->expires_ms);
+    put_rules(w, task);
 }
 
 static void put_standing(struct json_writer *w, const struct task *task)

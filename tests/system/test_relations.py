@@ -317,4 +317,17 @@ def a_finished_batch_is_removed_with_its_children(s):
         s.show(task, 404)
 
 
+@test()
+def what_becomes_of_failures_is_shown_where_it_is_not_the_usual(s):
+    first = s.create()
+    parent = make(s, "p", order("c"), onChildFailure="continue", onDependencyFailure="run",
+                  dependsOn=[first["id"]])
+    plain = make(s, "p", order("c"), onChildFailure="stop", onDependencyFailure="cancel")
+    listed, = (t for t in s.list() if t["id"] == parent["id"])
+    for shown in (parent, s.show(parent), listed):
+        has(shown, id=parent["id"], onChildFailure="continue", onDependencyFailure="run")
+    for shown in (plain, s.show(plain)):
+        check("onChildFailure" not in shown and "onDependencyFailure" not in shown, shown)
+
+
 main()
