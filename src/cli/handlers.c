@@ -79,6 +79,7 @@ static struct str *text_of(struct handler *handler, struct str key)
            : str_is(key, "url")           ? &handler->push.url
            : str_is(key, "secret")        ? &handler->push.secrets
            : str_is(key, "authorization") ? &handler->push.authorization
+           : str_is(key, "cloudevents")   ? &handler->push.cloudevents
                                           : NULL;
 }
 
@@ -102,7 +103,8 @@ bool handlers_take(struct handlers *handlers, struct arena *arena, struct str fo
         return take_limit(&handler->command, str_from(key, 7), value, err);
     }
     return err_set(err, ERR_INVALID,
-                   "a handler has exec, env.NAME and limits.*, or url, secret and authorization");
+                   "a handler has exec, env.NAME and limits.*, or url, secret, authorization and "
+                   "cloudevents");
 }
 
 bool handlers_check(const struct handlers *handlers, struct err *err)

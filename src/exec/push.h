@@ -32,6 +32,7 @@ struct push_handler {
     struct str url;           /* http or https, without a user name */
     struct str secrets;       /* whsec_…, or several with blanks between; absent: not signed */
     struct str authorization; /* sent as it is; absent: none */
+    struct str cloudevents;   /* this instance's name in the source of events; absent: no events */
 };
 
 struct push_options {

@@ -27,6 +27,7 @@ struct push_target {
     const char *url;
     struct webhook_keys keys;
     struct str authorization;
+    struct str cloudevents;
     struct push_host *host;
 };
 

@@ -61,13 +61,53 @@ static void add_signature(struct push_request *request, struct str id)
     }
 }
 
-static void add_trace(struct push_request *request, struct str metadata)
+static struct push_trace add_trace(struct push_request *request, struct str metadata)
 {
     struct push_trace trace;
     push_trace_next(metadata, &request->push->rand, &request->job->arena, &trace);
     add_header(request, "traceparent: ", str_of(trace.parent));
     if (!str_absent(trace.state)) {
         add_header(request, "tracestate: ", trace.state);
+    }
+    return trace;
+}
+
+/* As the HTTP binding of CloudEvents wants it: printable ASCII stays, but for blank, " and %. */
+static void add_event_header(struct push_request *request, const char *name, struct str value)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(HEADER_MAX);
+    for (size_t i = 0; i < value.len; i++) {
+        unsigned char c = (unsigned char)value.ptr[i];
+        if (c > ' ' && c < 0x7F && c != '"' && c != '%') {
+            buf_char(&text, (char)c);
+        } else {
+            buf_printf(&text, "%%%02X", c);
+        }
+    }
+    add_header(request, name, buf_view(&text));
+}
+
+/* CloudEvents 1.0, binary mode: the body stays as it is, headers say what it tells of. Id and
+ * source are the same on every attempt. */
+static void add_event(struct push_request *request, struct str id, const struct push_trace *trace)
+{
+    const struct task *task = &request->job->task;
+    struct arena *arena = &request->job->arena;
+    char time[TIME_TEXT_LEN + 1];
+    if (str_absent(request->target->cloudevents)) {
+        return;
+    }
+    time_text(task->created_ms, time);
+    add_header(request, "ce-specversion: ", STR("1.0"));
+    add_header(request, "ce-id: ", id);
+    add_event_header(request, "ce-source: ",
+                     arena_printf(arena, "/errand/" STR_FMT "/queues/" STR_FMT,
+                                  STR_ARG(request->target->cloudevents), STR_ARG(task->queue)));
+    add_event_header(request, "ce-type: ", task->type);
+    add_header(request, "ce-time: ", str_of(time));
+    add_header(request, "ce-errandattempt: ", arena_printf(arena, "%" PRId32, task->attempt));
+    if (!str_absent(trace->from)) {
+        add_event_header(request, "ce-traceparent: ", trace->from);
     }
 }
 
@@ -105,7 +145,8 @@ static void add_headers(struct push_request *request, struct str metadata)
         add_header(request, "Authorization: ", request->target->authorization);
     }
     add_task(request, id);
-    add_trace(request, metadata);
+    struct push_trace trace = add_trace(request, metadata);
+    add_event(request, id, &trace);
     add_signature(request, id);
 }
 

@@ -65,6 +65,14 @@ static bool check_authorization(struct str text, struct err *err)
                    "authorization: too long for a header, or it has control characters");
 }
 
+/* It becomes a part of a path. */
+static bool check_instance(struct str name, struct err *err)
+{
+    return str_absent(name) ||
+           (task_queue_name_ok(name) && memchr(name.ptr, '/', name.len) == NULL) ||
+           err_set(err, ERR_INVALID, "cloudevents: the name of this instance, of [A-Za-z0-9_.:-]");
+}
+
 /* What works, but perhaps not as it is meant. */
 static void warn(const struct push *push, const struct push_target *target, const struct uri *uri)
 {
@@ -88,12 +96,14 @@ static bool read_one(struct push *push, const struct push_handler *handler, stru
     struct uri uri;
     if (!check_type(push, handler->type, err) || !check_url(handler->url, &uri, err) ||
         !check_authorization(handler->authorization, err) ||
+        !check_instance(handler->cloudevents, err) ||
         !webhook_read_keys(handler->secrets, &push->arena, &target->keys, err)) {
         return err_wrap(err, "[handler." STR_FMT "]", STR_ARG(handler->type));
     }
     target->type = arena_str(&push->arena, handler->type);
     target->url = arena_c_text(&push->arena, handler->url);
     target->authorization = arena_str(&push->arena, handler->authorization);
+    target->cloudevents = arena_str(&push->arena, handler->cloudevents);
     target->host = host_of(push, &uri);
     push->types[push->targets_count++] = target->type;
     warn(push, target, &uri);

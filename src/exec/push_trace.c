@@ -70,13 +70,14 @@ void push_trace_next(struct str metadata, struct rand *rand, struct arena *arena
                      struct push_trace *out)
 {
     struct str stored = json_find_str(metadata, "traceparent", arena);
-    out->state = STR_NONE;
+    out->state = out->from = STR_NONE;
     if (str_absent(stored) || !is_valid(stored)) {
         begin(rand, out->parent);
         return;
     }
     snprintf(out->parent, sizeof out->parent, "00-%.*s-%016" PRIx64 "-%.*s", TRACE_LEN,
              stored.ptr + TRACE_AT, not_zero(rand), 2, stored.ptr + FLAGS_AT);
+    out->from = stored;
     struct str state = json_find_str(metadata, "tracestate", arena);
     if (state.len > 0 && state.len <= TRACESTATE_MAX && !str_has_control(state)) {
         out->state = state;

@@ -13,6 +13,7 @@
 struct push_trace {
     char parent[TRACEPARENT_LEN + 1];
     struct str state; /* tracestate; or absent */
+    struct str from;  /* the metadata's own `traceparent`; absent: a trace begins here */
 };
 
 /* A step of the trace in the metadata's `traceparent`: the same trace and flags, with a parent of

@@ -57,7 +57,8 @@ struct bench_options {
     const char *paths[HANDLERS_MAX]; /* handlers "t0", "t1", …: where on the endpoint */
     const char *elsewhere;           /* handler "other": on the other endpoint */
     const char *url;                 /* handler "url": anywhere */
-    const char *secrets, *authorization;
+    const char *type;                /* instead of "t0" */
+    const char *secrets, *authorization, *cloudevents;
     size_t concurrency, per_host; /* 0: the defaults */
     bool refuse_private, by_hand;
     int64_t grace_ms;
@@ -81,13 +82,15 @@ static struct push_handler handler(const struct bench_options *options, struct s
     return (struct push_handler){.type = type,
                                  .url = str_of(url),
                                  .secrets = str_of(options->secrets),
-                                 .authorization = str_of(options->authorization)};
+                                 .authorization = str_of(options->authorization),
+                                 .cloudevents = str_of(options->cloudevents)};
 }
 
 static size_t list_handlers(struct bench *b, const struct bench_options *options,
                             struct push_handler *out)
 {
-    static const char *const types[] = {"t0", "t1", "t2", "t3", "t4", "t5"};
+    const char *types[] = {"t0", "t1", "t2", "t3", "t4", "t5"};
+    types[0] = options->type != NULL ? options->type : types[0];
     size_t count = 0;
     for (; count < ARRAY_LEN(types) && options->paths[count] != NULL; count++) {
         snprintf(b->urls[count], sizeof b->urls[count], "http://127.0.0.1:%d%s", b->endpoint.port,
@@ -262,6 +265,37 @@ TEST(the_trace_of_the_task_goes_along)
     CHECK(str_starts(second, STR("00-0af7651916cd43dd8448eb211c80319c-")));
     CHECK(!str_eq(first, second));
     CHECK_STR(header(&b, 0, "tracestate"), "v=1");
+}
+
+TEST(a_push_may_be_a_cloud_event)
+{
+    static const char trace[] = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    SCOPED(bench_close) struct bench b;
+    char text[TASK_ID_TEXT], time[TIME_TEXT_LEN + 1];
+    bench_open(&b, &(struct bench_options){
+                       .paths = {"/500"}, .type = "f\xC3\xBCr \"5%\"", .cloudevents = "prod"});
+    struct task task = stand_do(
+        &b.stand,
+        (struct stand_order){
+            .type = "f\xC3\xBCr \"5%\"",
+            .payload = "[1]",
+            .queue = "mail",
+            .max_retries = 1,
+            .metadata = arena_printf(&b.stand.arena, "{\"traceparent\":\"%s\"}", trace).ptr},
+        TASK_FAILED);
+    time_text(task.created_ms, time);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_STR(header(&b, i, "ce-specversion"), "1.0");
+        CHECK_STR(header(&b, i, "ce-id"), id_text(task.id, text).ptr);
+        CHECK_STR(header(&b, i, "ce-source"), "/errand/prod/queues/mail");
+        CHECK_STR(header(&b, i, "ce-type"), "f%C3%BCr%20%225%25%22");
+        CHECK_STR(header(&b, i, "ce-time"), time);
+        CHECK_STR(header(&b, i, "ce-errandattempt"), i == 0 ? "1" : "2");
+        CHECK_STR(header(&b, i, "ce-traceparent"), trace);
+        CHECK_STR(header(&b, i, "Content-Type"), "application/json");
+        CHECK(str_absent(header(&b, i, "ce-datacontenttype")));
+        CHECK_STR(endpoint_request(&b.endpoint, i).body, "[1]");
+    }
 }
 
 /* ---- What comes back ---- */
@@ -541,6 +575,7 @@ TEST(a_handler_that_cannot_work_is_refused_by_name)
         {.type = {"t", 1}, .url = {"http://me:pw@example.org/", 25}},
         {.type = {"t", 1}, .url = {"http://example.org/", 19}, .secrets = {"secret", 6}},
         {.type = {"t", 1}, .url = {"http://example.org/", 19}, .authorization = {"a\r\nb", 4}},
+        {.type = {"t", 1}, .url = {"http://example.org/", 19}, .cloudevents = {"a/b", 3}},
     };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct err err = ERR_INIT;
