@@ -63,18 +63,22 @@ void redis_close(struct redis *redis)
 
 /* ---- The circuit ---- */
 
-static void open_circuit(struct redis *redis, const struct err *err)
+static void open_circuit(struct redis *redis, const char *why)
 {
     log_warn("redis " STR_FMT ":%u: %s; going on without it", STR_ARG(redis->probe.url.host),
-             redis->probe.url.port, err->text);
+             redis->probe.url.port, why);
     redis_wire_close(redis->wire);
     redis->wire = NULL;
-    redis->probe.failures++;
     redis_probe_start(&redis->probe);
 }
 
+/* A connection that was closed while nobody used it is no failure: nothing was sent, and a Redis
+ * that was restarted answers at once. */
 bool redis_away(struct redis *redis)
 {
+    if (redis->wire != NULL && redis_wire_ended(redis->wire)) {
+        open_circuit(redis, "it closed the connection");
+    }
     if (redis->wire == NULL && (redis->wire = redis_probe_take(&redis->probe)) != NULL) {
         log_info("redis " STR_FMT ":%u answers", STR_ARG(redis->probe.url.host),
                  redis->probe.url.port);
@@ -224,7 +228,8 @@ bool redis_run(struct redis *redis, struct arena *arena, struct redis_reply **ou
         if (fine) {
             redis->probe.failures = 0;
         } else {
-            open_circuit(redis, &why);
+            redis->probe.failures++;
+            open_circuit(redis, why.text);
         }
     }
     redis->count = 0;

@@ -117,6 +117,12 @@ bool redis_wire_poll(struct redis_wire *wire, int stop_fd, int64_t limit_ms)
     return poll(fds, 2, (int)limit_ms) > 0 && fds[1].revents == 0 && fds[0].revents != 0;
 }
 
+bool redis_wire_ended(struct redis_wire *wire)
+{
+    struct pollfd fd = {.fd = wire->context->fd, .events = POLLIN};
+    return poll(&fd, 1, 0) > 0;
+}
+
 void redis_wire_free(redisReply **reply)
 {
     if (*reply != NULL) {

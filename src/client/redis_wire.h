@@ -29,6 +29,8 @@ void redis_wire_add(struct redis_wire *wire, const struct str *words, size_t cou
  * caller frees it with redis_wire_free(). */
 MUST_CHECK bool redis_wire_next(struct redis_wire *wire, int64_t limit_ms, redisReply **out,
                                 struct err *err);
+/* Between two pipelines nothing is to be read but the end. */
+bool redis_wire_ended(struct redis_wire *wire);
 /* Waits for bytes, at most so long and no longer than until `stop_fd` can be read; -1: nobody
  * stops it. True: something came. */
 bool redis_wire_poll(struct redis_wire *wire, int stop_fd, int64_t limit_ms);

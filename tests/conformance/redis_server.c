@@ -137,6 +137,14 @@ struct str redis_server_ask(const struct redis_server *server, struct arena *are
     return copy;
 }
 
+void redis_server_delete(const struct redis_server *server, struct str key)
+{
+    redisContext *context = redisConnect("127.0.0.1", server->port);
+    CHECK(context != NULL && context->err == 0);
+    freeReplyObject(redisCommand(context, "DEL %b", key.ptr, key.len));
+    redisFree(context);
+}
+
 /* ---- One for the whole program, remembered in its environment ---- */
 
 #define ENV_PID  "ERRAND_TEST_REDIS_PID"

@@ -26,6 +26,7 @@ void redis_server_thaw(struct redis_server *server);
  * a blank between their items. */
 struct str redis_server_ask(const struct redis_server *server, struct arena *arena,
                             const char *command);
+void redis_server_delete(const struct redis_server *server, struct str key);
 
 /* One server for the whole program, stopped at its end; all of its keys are removed. */
 void redis_server_shared(struct redis_server *out);

@@ -60,44 +60,29 @@ static void send_if_many(struct dispatch *d)
     }
 }
 
-static void change_hint(struct dispatch *d, struct str verb, const struct hint *hint)
+/* The half where it does not live may have had it with another priority, or hold its document. */
+static void not_here(struct half *half, const struct hint *hint)
 {
-    struct half *home = dispatch_half_of(d, hint->priority);
-    struct hint_words words = dispatch_hint_words(hint, &home->texts);
-    for (size_t i = 0; i < d->count; i++) {
-        struct half *half = &d->halves[i];
-        if (half == home) {
-            dispatch_change(half, verb, words.at, ARRAY_LEN(words.at));
-        } else { /* its priority may have been another */
-            struct str id = id_word(hint->id, &half->texts);
-            dispatch_change(half, STR("withdraw"), &id, 1);
-        }
-    }
-    send_if_many(d);
-}
-
-/* The half that a task given back does not return to knows of its document too. */
-static void free_elsewhere(struct dispatch *d, const struct hint *hint)
-{
-    for (size_t i = 0; i < d->count && !str_absent(hint->document); i++) {
-        struct half *half = &d->halves[i];
-        if (half != dispatch_half_of(d, hint->priority)) {
-            const struct str args[] = {arena_str(&half->texts, hint->document),
-                                       id_word(hint->id, &half->texts)};
-            dispatch_change(half, STR("let_go"), args, ARRAY_LEN(args));
-        }
+    struct str id = id_word(hint->id, &half->texts);
+    dispatch_change(half, STR("withdraw"), &id, 1);
+    if (!str_absent(hint->document)) {
+        const struct str args[] = {arena_str(&half->texts, hint->document), id};
+        dispatch_change(half, STR("let_go"), args, ARRAY_LEN(args));
     }
 }
 
 void dispatch_offer(struct broker *broker, const struct hint *hint)
 {
-    change_hint(dispatch_of(broker), STR("offer"), hint);
-}
-
-void dispatch_give_back(struct broker *broker, const struct hint *hint)
-{
-    free_elsewhere(dispatch_of(broker), hint);
-    change_hint(dispatch_of(broker), STR("give_back"), hint);
+    struct dispatch *d = dispatch_of(broker);
+    struct half *home = dispatch_half_of(d, hint->priority);
+    struct hint_words words = dispatch_hint_words(hint, &home->texts);
+    dispatch_change(home, STR("offer"), words.at, ARRAY_LEN(words.at));
+    for (size_t i = 0; i < d->count; i++) {
+        if (&d->halves[i] != home) {
+            not_here(&d->halves[i], hint);
+        }
+    }
+    send_if_many(d);
 }
 
 void dispatch_withdraw(struct broker *broker, struct task_id id)

@@ -1,15 +1,4 @@
 -- broker/redis/change.lua: what a batch changes, in its order. SPDX-License-Identifier: MIT
-local function offer(id, score, queue, kind, document)
-    local was = hint_read(id)
-    local hint = hint_new(id, score, queue, kind, document)
-    if was then
-        leave(was)
-        hint_drop(was)
-    end
-    hint_write(hint)
-    join(hint)
-end
-
 local function withdraw(id)
     local was = hint_read(id)
     if was then
@@ -18,18 +7,24 @@ local function withdraw(id)
     end
 end
 
+-- A task that is offered does not run: if it holds its document, the node that took it died before it
+-- could say more. Leaving and joining again also mends what Redis threw away.
+local function offer(id, score, queue, kind, document)
+    local hint = hint_new(id, score, queue, kind, document)
+    withdraw(id)
+    if hint.document then
+        let_go(hint.document, id, '')
+    end
+    hint_write(hint)
+    join(hint)
+end
+
 local changes = {
     offer = offer,
     withdraw = withdraw,
     hold = hold,
     let_go = let_go,
     yield = yield,
-    give_back = function(id, score, queue, kind, document)
-        if document ~= '' then
-            let_go(string.sub(document, 2), id, '')
-        end
-        offer(id, score, queue, kind, document)
-    end,
 }
 
 local function is_filled()

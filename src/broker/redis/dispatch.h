@@ -77,7 +77,6 @@ static inline struct dispatch *dispatch_of(struct broker *broker)
 void dispatch_change(struct half *half, struct str verb, const struct str *args, size_t count);
 void dispatch_offer(struct broker *broker, const struct hint *hint);
 void dispatch_withdraw(struct broker *broker, struct task_id id);
-void dispatch_give_back(struct broker *broker, const struct hint *hint);
 void dispatch_hold(struct broker *broker, struct str document, struct task_id holder,
                    struct str lock);
 void dispatch_let_go(struct broker *broker, struct str document, struct task_id holder,

@@ -71,9 +71,16 @@ end
 -- ID: is it ready? A hint that stands nowhere any more is not.
 function looks.knows(args)
     local hint = hint_read(args[1])
-    local stands = hint and (redis.call('ZSCORE', base .. 'lane:' .. hint.lane, hint.id) or
-        hint.document and (document_read(hint.document)[hint.lane] == hint.id or
-        redis.call('ZSCORE', behind(hint.lane, hint.document), hint.id)))
+    local first = hint and hint.document and document_read(hint.document)[hint.lane]
+    local stands
+    if not hint then
+        stands = false
+    elseif first and first ~= hint.id then
+        stands = redis.call('ZSCORE', behind(hint.lane, hint.document), hint.id)
+    else
+        stands = redis.call('ZSCORE', base .. 'lane:' .. hint.lane, hint.id) or
+            first and redis.call('HGET', HELD, hint.document)
+    end
     return {is_filled(), stands and 1 or 0}
 end
 

@@ -39,9 +39,8 @@ void dispatch_wake_offered(struct dispatch *d, const struct half *half)
     const struct str *last = NULL;
     for (size_t i = 0; i < half->count; i++) {
         const struct str *words = half->words + i * CHANGE_WORDS;
-        bool offered = str_is(words[0], "offer") || str_is(words[0], "give_back");
-        if (offered && (last == NULL || !str_eq(last[OFFERED], words[OFFERED]) ||
-                        !str_eq(last[OFFERED + 1], words[OFFERED + 1]))) {
+        if (str_is(words[0], "offer") && (last == NULL || !str_eq(last[OFFERED], words[OFFERED]) ||
+                                          !str_eq(last[OFFERED + 1], words[OFFERED + 1]))) {
             dispatch_wake(d, words[OFFERED], words[OFFERED + 1]);
             last = words;
         }
