@@ -35,14 +35,22 @@ void redis_wire_add(struct redis_wire *wire, const struct str *words, size_t cou
     }
 }
 
+static bool is_sending(const struct redis_wire *wire)
+{
+    return wire->sent < wire->out.len;
+}
+
 static bool send_some(struct redis_wire *wire, struct err *err)
 {
-    ssize_t n = send(wire->context->fd, wire->out.ptr, wire->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+    ssize_t n = send(wire->context->fd, wire->out.ptr + wire->sent, wire->out.len - wire->sent,
+                     MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno != EAGAIN && errno != EINTR) {
         return err_set(err, ERR_UNAVAILABLE, "%s", strerror(errno));
     }
-    if (n > 0) {
-        buf_cut_front(&wire->out, (size_t)n);
+    wire->sent += n > 0 ? (size_t)n : 0;
+    if (!is_sending(wire)) {
+        buf_clear(&wire->out);
+        wire->sent = 0;
     }
     return true;
 }
@@ -66,7 +74,7 @@ static bool receive_some(struct redis_wire *wire, struct err *err)
 static bool exchange_some(struct redis_wire *wire, int64_t left_ms, struct err *err)
 {
     struct pollfd fd = {.fd = wire->context->fd, .events = POLLIN};
-    if (wire->out.len > 0) {
+    if (is_sending(wire)) {
         fd.events |= POLLOUT;
     }
     if (poll(&fd, 1, (int)MAX(left_ms, 0)) < 0 && errno != EINTR) {
@@ -86,28 +94,37 @@ static bool read_reply(struct redis_wire *wire, redisReply **out, struct err *er
     return true;
 }
 
-bool redis_wire_next(struct redis_wire *wire, int64_t limit_ms, redisReply **out, struct err *err)
+/* What has come already is read without asking for the time: it may have come while we did not
+ * run. */
+static bool wait_reply(struct redis_wire *wire, int64_t limit_ms, redisReply **out, struct err *err)
 {
     int64_t end_ms = mono_ms() + limit_ms, left_ms = limit_ms;
+    bool over = false;
+    while (*out == NULL && !over) {
+        size_t unsent = wire->out.len - wire->sent;
+        over = left_ms <= 0;
+        if (!exchange_some(wire, left_ms, err) || !read_reply(wire, out, err)) {
+            return false;
+        }
+        if (wire->out.len - wire->sent < unsent) {
+            end_ms = mono_ms() + limit_ms; /* it can only answer what it was sent */
+            over = false;
+        }
+        left_ms = end_ms - mono_ms();
+    }
+    return *out != NULL ||
+           err_set(err, ERR_UNAVAILABLE, "no answer in %lld ms", (long long)limit_ms);
+}
+
+bool redis_wire_next(struct redis_wire *wire, int64_t limit_ms, redisReply **out, struct err *err)
+{
+    *out = NULL;
     if (wire->out.full) {
         return err_set(err, ERR_TOO_LARGE, "too much at once");
     }
     /* Most of the time the connection takes everything at once. */
-    if (wire->out.len > 0 && !send_some(wire, err)) {
-        return false;
-    }
-    for (*out = NULL; left_ms >= 0; left_ms = end_ms - mono_ms()) {
-        if (!read_reply(wire, out, err)) {
-            return false;
-        }
-        if (*out != NULL) {
-            return true;
-        }
-        if (!exchange_some(wire, left_ms, err)) {
-            return false;
-        }
-    }
-    return err_set(err, ERR_UNAVAILABLE, "no answer in %lld ms", (long long)limit_ms);
+    return (!is_sending(wire) || send_some(wire, err)) && read_reply(wire, out, err) &&
+           wait_reply(wire, limit_ms, out, err);
 }
 
 bool redis_wire_poll(struct redis_wire *wire, int stop_fd, int64_t limit_ms)

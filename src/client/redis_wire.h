@@ -14,7 +14,8 @@
 
 struct redis_wire {
     redisContext *context;
-    struct buf out; /* not yet sent */
+    struct buf out; /* commands under way … */
+    size_t sent;    /* … of which so much is gone */
 };
 
 /* Connects, says who we are, chooses the database and asks for a sign of life. May wait for a name

@@ -122,11 +122,11 @@ TEST(a_pipeline_larger_than_the_socket_is_sent_and_answered)
     BENCH(b);
     bench_init(&b);
     struct str big = {arena_zero(&b.arena, MIB), MIB};
-    for (int i = 0; i < 16; i++) {
+    for (int i = 0; i < 4; i++) {
         REDIS_ADD(b.redis, STR("ECHO"), big);
     }
     CHECK(bench_run(&b));
-    CHECK_EQ(b.replies[15].text.len, MIB);
+    CHECK_EQ(b.replies[3].text.len, MIB);
 }
 
 TEST(a_script_that_redis_has_not_seen_or_forgot_is_sent_whole)
