@@ -207,6 +207,7 @@ static bool start_exec(struct node *node, struct err *err)
     struct exec_command commands[HANDLERS_MAX];
     const struct config *config = node->config;
     size_t count = 0;
+    services_list(&node->services, config);
     for (size_t i = 0; i < config->handlers.count; i++) {
         if (!str_absent(config->handlers.at[i].command.line)) {
             commands[count++] = config->handlers.at[i].command;
@@ -221,6 +222,8 @@ static bool start_exec(struct node *node, struct err *err)
         .handlers_count = node->options.handlers_count,
         .commands = commands,
         .commands_count = count,
+        .services = node->services.table,
+        .services_count = node->services.count,
         .grace_ms = config->workers_grace_ms,
         .data = config->data,
         .rested = on_rested,

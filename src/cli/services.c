@@ -4,6 +4,7 @@
 #include "cli/services.h"
 
 #include "client/secret.h"
+#include "schedule/prompt.h"
 #include "wire/uri.h"
 
 static bool needs(struct str given, struct str needed, const char *section, const char *key,
@@ -71,4 +72,39 @@ bool services_read(struct config *config, struct services *out, struct err *err)
     return read_llm(config, out, err) && read_smtp(config, out, err) &&
            (webhook_read_keys(config->mobile_secret, &config->arena, &out->mobile_keys, err) ||
             err_wrap(err, "[mobile] secret"));
+}
+
+/* ---- What the server does with them ---- */
+
+static bool is_pushed(const struct config *config, struct str type)
+{
+    for (size_t i = 0; i < config->handlers.count; i++) {
+        const struct push_handler *push = &config->handlers.at[i].push;
+        if (!str_absent(push->url) && str_eq(push->type, type)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Without a model nobody here does prompts: a worker outside may. */
+void services_list(struct services *services, const struct config *config)
+{
+    const struct service all[] = {
+        {STR("prompt"), prompt_run, &services->llm},
+        {STR("remind"), remind_run, NULL},
+        {STR("deliver.email"), email_run, &services->channels},
+        {STR("deliver.mobile"), mobile_run, &services->channels},
+        {STR("deliver.web"), web_run, &services->channels},
+    };
+    services->channels =
+        (struct channel_options){.smtp = services->has_smtp ? &services->smtp : NULL,
+                                 .mail_from = services->mail_from,
+                                 .mobile_keys = services->mobile_keys,
+                                 .allow_private = config->push_allow_private};
+    for (size_t i = services->has_llm ? 0 : 1; i < ARRAY_LEN(all); i++) {
+        if (!is_pushed(config, all[i].type)) {
+            services->table[services->count++] = all[i];
+        }
+    }
 }

@@ -10,7 +10,9 @@
 #include "cli/config.h"
 #include "client/llm.h"
 #include "client/mail.h"
-#include "client/webhook.h"
+#include "deliver/channel.h"
+
+#define SERVICES_MAX 8
 
 struct services {
     bool has_llm, has_smtp;
@@ -19,10 +21,17 @@ struct services {
     struct str mail_from;
     struct webhook_keys mobile_keys; /* none: plain messages */
     struct str execute_secret;       /* absent: none */
+    struct channel_options channels;
+    struct service table[SERVICES_MAX]; /* the task types that the server does with them */
+    size_t count;
 };
 
 /* Reads the secrets from where the settings say they are. A setting without the one it needs, and a
  * secret that is not there, are ERR_INVALID with the setting named. */
 MUST_CHECK bool services_read(struct config *config, struct services *out, struct err *err);
+
+/* The table for the worker pool: without the types that the settings push to an address. `services`
+ * stays where it is as long as the pool lives. */
+void services_list(struct services *services, const struct config *config);
 
 #endif

@@ -14,6 +14,7 @@
 #define ERRAND_EXEC_EXEC_H
 
 #include "queue/queue.h"
+#include "queue/service.h"
 
 #define EXEC_WORKERS_DEFAULT 3
 #define EXEC_WORKERS_MAX     256
@@ -47,6 +48,8 @@ struct exec_options {
     size_t handlers_count;
     const struct exec_command *commands;
     size_t commands_count;
+    const struct service *services; /* what the server's own rooms do (queue/service.h); borrowed */
+    size_t services_count;
     int64_t grace_ms;
     struct str data;           /* the data folder: document.append writes below it */
     void (*rested)(void *arg); /* on the pool's thread: quiet, and nothing runs. May be NULL */

@@ -16,6 +16,7 @@
 struct attempt;
 struct pool;
 struct program;
+
 struct slot;
 
 struct executor {
@@ -33,8 +34,9 @@ struct handler {
     struct str type;
     enum worker_kind kind;
     const struct executor *by;
-    errand_run *run;         /* of exec_function */
-    struct program *program; /* of exec_program */
+    errand_run *run;               /* of exec_function */
+    const struct service *service; /* likewise, instead of `run` */
+    struct program *program;       /* of exec_program */
     bool built_in;
 };
 

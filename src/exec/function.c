@@ -141,7 +141,8 @@ static void *run_thread(void *arg)
     pthread_setname_np(pthread_self(), name);
     for (wait_for_work(slot); slot->thread.next != NULL; wait_for_work(slot)) {
         struct function *function = slot->thread.next;
-        function->returned = function->run(&function->base);
+        function->returned =
+            function->service != NULL ? function_serve(function) : function->run(&function->base);
         pool_note(slot->pool, (struct note){.kind = NOTE_DONE, .function = function});
     }
     return NULL;
@@ -198,6 +199,8 @@ static struct function *function_new(struct attempt *attempt)
     function->base.calls = &function_calls;
     function->slot = attempt->slot;
     function->run = attempt->handler->run;
+    function->service = attempt->handler->service;
+    function->task = task->id;
     function->payload = arena_str(&function->arena, task->payload);
     id_text(task->id, function->id);
     function->type = arena_c_text(&function->arena, task->type);
@@ -263,6 +266,10 @@ void function_said(struct function *function, const struct note *note)
 
 static struct job_end end_of(struct function *function)
 {
+    const struct job *job = function->slot->attempt.job;
+    if (function->service != NULL) {
+        return function_served(function, job == NULL ? &TASK_COST_NONE : &job->task.cost);
+    }
     if (function->failed) {
         return (struct job_end){.error = {.code = function->code, .message = function->message},
                                 .retry = function->retry};

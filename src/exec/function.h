@@ -9,6 +9,7 @@
 
 #include "errand/handler.h"
 #include "exec/pool.h"
+#include "queue/service.h"
 
 #define FUNCTION_SAID_MAX                                                                          \
     256 /* reports on their way to the pool; more are dropped until it reads */
@@ -17,6 +18,8 @@ struct function {
     errand_task base; /* first: what the run function sees */
     struct slot *slot;
     errand_run *run;
+    const struct service *service; /* instead of `run`; NULL: none */
+    struct task_id task;
     struct arena arena;
     struct str payload; /* absent: none */
     char id[TASK_ID_TEXT];
@@ -29,10 +32,15 @@ struct function {
     int returned;
     bool failed, retry;
     struct str result, code, message;
+    struct service_end end; /* of a service */
 };
 
 extern const struct errand_calls function_calls;
 
 int function_append(errand_task *task); /* document.append (append.c) */
+
+/* service.c: runs it, and says how it ended; `before` is what earlier attempts cost. */
+int function_serve(struct function *function);
+struct job_end function_served(const struct function *function, const struct task_cost *before);
 
 #endif

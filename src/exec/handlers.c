@@ -108,6 +108,17 @@ bool handlers_add_command(struct handlers *handlers, const struct exec_command *
            err_wrap(err, "[handler." STR_FMT "]", STR_ARG(command->type));
 }
 
+bool handlers_add_service(struct handlers *handlers, const struct service *service, struct err *err)
+{
+    const struct handler handler = {
+        .type = service->type, .kind = WORKER_RUN, .by = &exec_function, .service = service};
+    if (!handlers_add(handlers, &handler, err)) {
+        return false;
+    }
+    find(handlers, service->type)->built_in = true;
+    return true;
+}
+
 void handlers_seal(struct handlers *handlers)
 {
     handlers->types = arena_array(handlers->arena, struct str, handlers->count);

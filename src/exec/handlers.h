@@ -24,6 +24,9 @@ void handlers_fini(struct handlers *handlers); /* the run functions are gone aft
 /* A type that is taken is refused, unless by a built-in: whoever configures `echo` gets theirs. */
 MUST_CHECK bool handlers_add(struct handlers *handlers, const struct handler *handler,
                              struct err *err);
+/* A type of the server itself: built in like the others. */
+MUST_CHECK bool handlers_add_service(struct handlers *handlers, const struct service *service,
+                                     struct err *err);
 MUST_CHECK bool handlers_add_command(struct handlers *handlers, const struct exec_command *command,
                                      struct err *err);
 MUST_CHECK bool handlers_load(struct handlers *handlers, const char *path, struct err *err);

@@ -227,7 +227,7 @@ static void fill_finish(struct job *job, const struct job_end *end)
                               .lease = job->lease,
                               .outcome = outcome_of(job, end),
                               .retry = end->retry,
-                              .cost = TASK_COST_NONE};
+                              .cost = end->costs ? end->cost : TASK_COST_NONE};
     if (finish->outcome == OUTCOME_COMPLETED) {
         finish->result = arena_str(&job->arena, end->result);
     } else if (finish->outcome == OUTCOME_FAILED) {

@@ -97,6 +97,8 @@ struct job_end {
     int64_t retry_after_ms; /* the retry waits at least this long */
     bool released;    /* not completed, not failed either: given back without using a retry … */
     int64_t delay_ms; /* … for as long as this */
+    bool costs;
+    struct task_cost cost; /* if it `costs`: what the task has cost so far */
 };
 void job_finish(struct job *job, const struct job_end *end); /* the job is the desk's from now on */
 void job_drop(struct job *job); /* says nothing: what became of it is known, or ends with us */

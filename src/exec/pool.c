@@ -282,6 +282,11 @@ static void copy_options(struct pool *pool, const struct exec_options *options)
 static bool add_handlers(struct pool *pool, const struct exec_options *options, struct err *err)
 {
     handlers_init(&pool->handlers, &pool->arena);
+    for (size_t i = 0; i < options->services_count; i++) {
+        if (!handlers_add_service(&pool->handlers, &options->services[i], err)) {
+            return false;
+        }
+    }
     for (size_t i = 0; i < options->handlers_count; i++) {
         if (!handlers_load(&pool->handlers, options->handlers[i], err)) {
             return false;
