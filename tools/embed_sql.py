@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""embed_sql.py OUT.h OUT.c FILE.sql...: puts a folder of SQL files into C.
+"""embed_sql.py [--prefix=NAME] OUT.h OUT.c FILE.sql...: puts a folder of SQL files into C.
 
 What a file is follows from its name: 001_x.sql is a migration, check_x.sql a check of the doctor's, script_x.sql a
-script that is run as a whole; every other file is one statement, prepared once. SPDX-License-Identifier: MIT
+script that is run as a whole; every other file is one statement. All names begin with the prefix (sql), so that two
+folders can stand in one program. SPDX-License-Identifier: MIT
 """
 import os
 import re
@@ -28,47 +29,50 @@ def read(paths):
     return groups
 
 
-def write_header(path, groups):
-    names = "".join(f"    SQL_{name.upper()},\n" for name, _ in groups["statement"])
-    scripts = "".join(f"extern const char sql_{name}[];\n" for name, _ in groups["script"])
+def write_header(path, prefix, groups):
+    big = prefix.upper()
+    names = "".join(f"    {big}_{name.upper()},\n" for name, _ in groups["statement"])
+    scripts = "".join(f"extern const char {prefix}_{name}[];\n" for name, _ in groups["script"])
     with open(path, "w", encoding="utf-8") as out:
         out.write(f"""/* Made by tools/embed_sql.py: the SQL of this folder. SPDX-License-Identifier: MIT */
 #pragma once
 
-enum sql_id {{
-{names}    SQL_COUNT
+enum {prefix}_id {{
+{names}    {big}_COUNT
 }};
 
-struct sql_text {{
+struct {prefix}_text {{
     const char *name, *text;
 }};
 
-extern const struct sql_text sql_statements[SQL_COUNT];
-#define SQL_MIGRATIONS {len(groups["migration"])}
-extern const struct sql_text sql_migrations[];
-#define SQL_CHECKS {len(groups["check"])}
-extern const struct sql_text sql_checks[];
+extern const struct {prefix}_text {prefix}_statements[{big}_COUNT];
+#define {big}_MIGRATIONS {len(groups["migration"])}
+extern const struct {prefix}_text {prefix}_migrations[];
+#define {big}_CHECKS {len(groups["check"])}
+extern const struct {prefix}_text {prefix}_checks[];
 {scripts}""")
 
 
-def write_source(path, header, groups):
+def write_source(path, header, prefix, groups):
     with open(path, "w", encoding="utf-8") as out:
         out.write(f'/* Made by tools/embed_sql.py. SPDX-License-Identifier: MIT */\n#include "{os.path.basename(header)}"\n')
         for kind in ("statement", "migration", "check"):
-            size = "SQL_COUNT" if kind == "statement" else ""
-            out.write(f"\nconst struct sql_text sql_{kind}s[{size}] = {{\n")
+            size = f"{prefix.upper()}_COUNT" if kind == "statement" else ""
+            out.write(f"\nconst struct {prefix}_text {prefix}_{kind}s[{size}] = {{\n")
             for name, text in groups[kind]:
                 out.write(f'    {{"{name}",\n{c_text(text)}}},\n')
             out.write("    {0, 0},\n};\n" if kind != "statement" else "};\n")
         for name, text in groups["script"]:
-            out.write(f"\nconst char sql_{name}[] =\n{c_text(text)};\n")
+            out.write(f"\nconst char {prefix}_{name}[] =\n{c_text(text)};\n")
 
 
 def main():
-    header, source, paths = sys.argv[1], sys.argv[2], sys.argv[3:]
+    arguments = [a for a in sys.argv[1:] if not a.startswith("--prefix=")]
+    prefix = next((a[len("--prefix="):] for a in sys.argv[1:] if a.startswith("--prefix=")), "sql")
+    header, source, paths = arguments[0], arguments[1], arguments[2:]
     groups = read(paths)
-    write_header(header, groups)
-    write_source(source, header, groups)
+    write_header(header, prefix, groups)
+    write_source(source, header, prefix, groups)
 
 
 main()
