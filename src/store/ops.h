@@ -105,6 +105,8 @@ struct reader {
 /* `rest` is the url behind its scheme. */
 bool sqlite_store_open(struct str rest, const struct store_options *options, struct store **out,
                        struct err *err);
+bool postgres_store_open(struct str rest, const struct store_options *options, struct store **out,
+                         struct err *err);
 bool memory_store_open(struct str rest, const struct store_options *options, struct store **out,
                        struct err *err);
 

@@ -24,9 +24,9 @@ struct reader; /* one reading connection; sees all that was committed before its
 
 /* ---- Life ---- */
 
-/* Opens the store behind `url` (sqlite:PATH, memory:), brings its schema up to date unless told not
- * to, and takes it for this process alone where it is embedded: a second opener is refused.
- * The caller owns *out and ends it with store_close(). */
+/* Opens the store behind `url` (sqlite:PATH, postgres://…, memory:), brings its schema up to date
+ * unless told not to, and takes it for this process alone where it is embedded: a second opener is
+ * refused. The caller owns *out and ends it with store_close(). */
 struct store_options {
     struct str url;
     bool no_migrate; /* refuse an old schema instead of upgrading it */

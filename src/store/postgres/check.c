@@ -1,0 +1,42 @@
+/* store/postgres/check.c: the doctor's look at a store, beside running nodes.
+ *
+ * The invariants are SQL (check_*.sql), each a question whose answers are violations: an invariant
+ * and a sentence. Everything is seen in one snapshot.
+ *
+ * Thread: the store's own.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/postgres/postgres.h"
+
+static void tell(const PGresult *rows, store_finding_fn *each, void *arg)
+{
+    for (int i = 0; i < PQntuples(rows); i++) {
+        each(arg, PQgetvalue(rows, i, 0), PQgetvalue(rows, i, 1));
+    }
+}
+
+static bool check_all(struct pg *pg, store_finding_fn *each, void *arg, struct err *err)
+{
+    if (!pg_ready(pg, PG_READY_MS, err) || !pg_script(pg, pg_statements[PG_BEGIN_READ].text, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < PG_CHECKS; i++) {
+        PGresult *rows = NULL;
+        if (!pg_ask(pg, pg_checks[i].name, pg_checks[i].text, &rows, err)) {
+            return false;
+        }
+        tell(rows, each, arg);
+        PQclear(rows);
+    }
+    return true;
+}
+
+bool pg_check(struct store *base, store_finding_fn *each, void *arg, struct err *err)
+{
+    struct pg_store *store = PG_STORE(base);
+    struct pg *pg = pg_spare_take(store);
+    bool ok = check_all(pg, each, arg, err);
+    pg_read_undo(pg);
+    pg_spare_put(store, pg);
+    return ok || err_wrap(err, "check the store");
+}

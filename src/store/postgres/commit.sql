@@ -1,0 +1,2 @@
+-- store/postgres/commit.sql: on disk, or not at all.
+COMMIT;

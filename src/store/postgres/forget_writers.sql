@@ -1,0 +1,2 @@
+-- store/postgres/forget_writers.sql: stores that were not closed and have not been seen for a minute are dead.
+DELETE FROM writer WHERE seen_ms < (extract(epoch FROM clock_timestamp()) * 1000)::bigint - 60000;

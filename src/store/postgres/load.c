@@ -1,0 +1,254 @@
+/* store/postgres/load.c: finds tasks by id and by key, and locks what was found.
+ *
+ * What was loaded cannot change until the transaction ends: others wait, and so the engine may
+ * read, decide and write counters as if it were alone. A task that moved between the hot table and
+ * the history while we waited for its lock is in neither for the two statements that look: those
+ * are looked up again.
+ *
+ * Thread: engine. Keeps: rule 1.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+#include "store/shared.h"
+
+#define LOOKS_MAX 8     /* a task that moves more often while we look is somebody's quarrel */
+#define SCAN_PAGE 10000 /* tasks */
+
+/* ---- Ties: what is known of dependencies, so that nobody asks for those that are not there ----
+ */
+
+struct tie {
+    struct map_node node;
+    struct task_id id;
+    bool dependents, dependencies;
+};
+
+static struct tie *tie_find(const struct pg_tx *tx, struct task_id id)
+{
+    struct map_node *node = map_find(&tx->ties, id_hash(id));
+    while (node != NULL && !id_eq(HOLDER(node, struct tie, node)->id, id)) {
+        node = map_again(node);
+    }
+    return node == NULL ? NULL : HOLDER(node, struct tie, node);
+}
+
+static struct tie *tie_get(struct pg_tx *tx, struct task_id id)
+{
+    struct tie *tie = tie_find(tx, id);
+    if (tie == NULL) {
+        tie = arena_new(&tx->arena, struct tie);
+        tie->id = id;
+        map_add(&tx->ties, &tie->node, id_hash(id));
+    }
+    return tie;
+}
+
+bool ties_none(const struct pg_tx *tx, struct task_id id, bool dependents)
+{
+    const struct tie *tie = tie_find(tx, id);
+    return tie != NULL && !(dependents ? tie->dependents : tie->dependencies);
+}
+
+void ties_add(struct pg_tx *tx, struct task_id id, bool dependents)
+{
+    struct tie *tie = tie_find(tx, id);
+    if (tie != NULL && dependents) {
+        tie->dependents = true;
+    } else if (tie != NULL) {
+        tie->dependencies = true;
+    }
+}
+
+/* ---- Loading ---- */
+
+static void give(struct pg_tx *tx, struct task_load *load, const struct task *task)
+{
+    struct task part = *task;
+    if (!load->whole) {
+        part.payload = part.metadata = STR_NONE;
+        part.tags_count = 0;
+    }
+    task_keep(&load->task, &part, load->arena);
+    load->found = true;
+    tie_get(tx, load->id);
+}
+
+static void take_rows(struct pg_tx *tx, const PGresult *rows, struct task_load **missing)
+{
+    struct task_row row;
+    for (size_t i = 0; i < get_count(rows); i++) {
+        get_row(rows, i, &row);
+        give(tx, missing[get_int(rows, i, 0) - 1], &row.task);
+    }
+}
+
+static void take_ties(struct pg_tx *tx, const PGresult *rows)
+{
+    for (size_t i = 0; i < get_count(rows); i++) {
+        ties_add(tx, get_id(rows, i, 0), get_bool(rows, i, 1));
+    }
+}
+
+static void args_missing(struct args *wanted, struct args *ids, struct task_load **missing,
+                         size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        arg_id(wanted, missing[i]->id);
+        arg_int(wanted, missing[i]->whole ? INT64_MAX : -1);
+        args_row_end(wanted);
+        arg_id(ids, missing[i]->id);
+        args_row_end(ids);
+    }
+}
+
+static bool look(struct pg_tx *tx, struct task_load **missing, size_t n, struct err *err)
+{
+    SCOPED(args_fini) struct args wanted;
+    SCOPED(args_fini) struct args ids;
+    args_init(&wanted, true);
+    args_init(&ids, true);
+    args_missing(&wanted, &ids, missing, n);
+    struct pg_call calls[] = {
+        {.sql = PG_LOAD_LIVE, .suffix = "FOR UPDATE OF t", .args = &wanted},
+        {.sql = PG_LOAD_DONE, .suffix = "FOR UPDATE OF d", .args = &wanted},
+        {.sql = PG_FIND_TIES, .args = &ids},
+    };
+    if (!pg_tx_run(tx, calls, ARRAY_LEN(calls), TX_READS, err)) {
+        return false;
+    }
+    take_rows(tx, calls[0].result, missing);
+    take_rows(tx, calls[1].result, missing);
+    take_ties(tx, calls[2].result);
+    pg_calls_fini(calls, ARRAY_LEN(calls));
+    return true;
+}
+
+/* Keeps those of `missing` that exist although they were not found; *n becomes how many. */
+static bool keep_moving(struct pg_tx *tx, struct task_load **missing, size_t *n, struct err *err)
+{
+    SCOPED(args_fini) struct args ids;
+    size_t left = 0, moving = 0;
+    args_init(&ids, true);
+    for (size_t i = 0; i < *n; i++) {
+        if (!missing[i]->found) {
+            missing[left++] = missing[i];
+            arg_id(&ids, missing[i]->id);
+            args_row_end(&ids);
+        }
+    }
+    *n = 0;
+    struct pg_call call = {.sql = PG_FIND_BODIES, .args = &ids};
+    if (left == 0 || !pg_tx_run(tx, &call, 1, TX_READS, err)) {
+        return left == 0;
+    }
+    for (size_t i = 0; i < left; i++) {
+        for (size_t row = 0; row < get_count(call.result); row++) {
+            if (id_eq(get_id(call.result, row, 0), missing[i]->id)) {
+                missing[moving++] = missing[i];
+                break;
+            }
+        }
+    }
+    pg_calls_fini(&call, 1);
+    *n = moving;
+    return true;
+}
+
+bool pg_load(struct tx *base, struct task_load *loads, size_t n, struct err *err)
+{
+    SCOPED(mem_free_at)
+    struct task_load **missing = mem_array(NULL, MAX(n, (size_t)1), sizeof *missing);
+    for (size_t i = 0; i < n; i++) {
+        missing[i] = &loads[i];
+        loads[i].found = false;
+    }
+    for (int looks = 0; n > 0; looks++) {
+        if (looks == LOOKS_MAX) {
+            return err_set(err, ERR_CONFLICT, "load: a task would not stand still");
+        }
+        if (!look(PG_TX(base), missing, n, err) || !keep_moving(PG_TX(base), missing, &n, err)) {
+            return err_wrap(err, "load tasks");
+        }
+    }
+    return true;
+}
+
+bool pg_find_keys(struct tx *base, const struct str *keys, size_t n, struct task_id *out,
+                  struct err *err)
+{
+    SCOPED(args_fini) struct args args;
+    args_init(&args, true);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = TASK_ID_NONE;
+        arg_bytes(&args, keys[i]);
+        args_row_end(&args);
+    }
+    struct pg_call call = {.sql = PG_FIND_KEYS, .args = &args};
+    if (n == 0 || !pg_tx_run(PG_TX(base), &call, 1, TX_READS, err)) {
+        return n == 0 || err_wrap(err, "find keys");
+    }
+    for (size_t i = 0; i < get_count(call.result); i++) {
+        out[get_int(call.result, i, 0) - 1] = get_id(call.result, i, 1);
+    }
+    pg_calls_fini(&call, 1);
+    return true;
+}
+
+/* ---- Looking at all that is live ---- */
+
+static struct str name_kept(struct counts *names, struct str name)
+{
+    return counts_name(names, counts_slot(names, name));
+}
+
+/* The columns of scan_live.sql. */
+static void read_live(struct pg_store *store, const PGresult *rows, size_t i, struct task *task)
+{
+    *task = (struct task){.id = get_id(rows, i, 0),
+                          .document = get_str(rows, i, 3),
+                          .parent = get_id(rows, i, 4),
+                          .batch = get_id(rows, i, 5),
+                          .container = get_bool(rows, i, 6),
+                          .continues = get_bool(rows, i, 7),
+                          .runs_anyway = get_bool(rows, i, 8),
+                          .expires_ms = get_int(rows, i, 9)};
+    task->type = name_kept(&store->types, get_str(rows, i, 1));
+    task->queue = name_kept(&store->counts, get_str(rows, i, 2));
+    get_standing(rows, i, 10, task);
+}
+
+/* One page behind *after, which moves on; it stays where it is at the end. */
+static bool scan_page(struct pg_store *store, struct task_id *after, store_each_fn *each, void *arg,
+                      struct err *err)
+{
+    SCOPED(args_fini) struct args args;
+    struct task task;
+    bool ok = true;
+    args_init(&args, false);
+    arg_id(&args, *after);
+    arg_int(&args, SCAN_PAGE);
+    struct pg_call call = {.sql = PG_SCAN_LIVE, .args = &args};
+    if (!pg_read_run(&store->pg, &call, 1, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < get_count(call.result) && ok; i++) {
+        read_live(store, call.result, i, &task);
+        *after = task.id;
+        ok = each(arg, &task, err);
+    }
+    pg_calls_fini(&call, 1);
+    return ok;
+}
+
+bool pg_scan_live(struct store *base, store_each_fn *each, void *arg, struct err *err)
+{
+    struct task_id before, after = TASK_ID_NONE;
+    do {
+        before = after;
+        if (!scan_page(PG_STORE(base), &after, each, arg, err)) {
+            return false;
+        }
+    } while (!id_eq(before, after));
+    return true;
+}

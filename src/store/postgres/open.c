@@ -1,0 +1,179 @@
+/* store/postgres/open.c: opens the store beside any number of others, and closes it.
+ *
+ * Whoever opens also clears up behind stores that died: what they counted is added up, and
+ * documents that were kept for their run functions are free.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+#include "store/postgres/record.h"
+
+#define OPEN_WAIT_MS (10 * SECOND_MS)
+
+static void end_writing(struct pg_store *store)
+{
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    arg_int(&args, store->node);
+    struct pg_call call = {.sql = PG_REMOVE_WRITER, .args = &args};
+    if (store->node != 0 && pg_up(&store->pg) && pg_run(&store->pg, &call, 1, NULL)) {
+        pg_calls_fini(&call, 1);
+    }
+}
+
+static void pg_close_store(struct store *base)
+{
+    struct pg_store *store = PG_STORE(base);
+    struct pg *spare = atomic_exchange(&store->spare, NULL);
+    if (store->tx.open) {
+        pg_abandon(&store->tx.tx);
+    }
+    end_writing(store);
+    pg_fini(&store->pg);
+    if (spare != NULL) {
+        pg_fini(spare);
+        mem_free(spare);
+    }
+    count_change_fini(&store->tx.counts);
+    args_fini(&store->tx.attempts);
+    args_fini(&store->tx.logs);
+    arena_fini(&store->tx.arena);
+    counts_fini(&store->counts);
+    counts_fini(&store->types);
+    pg_address_fini(&store->address);
+    mem_free(store);
+}
+
+/* Ids are unique by their random half: nobody needs to go on behind the last one. */
+static uint64_t last_id(const struct store *base)
+{
+    (void)base;
+    return 0;
+}
+
+static uint64_t epoch(const struct store *base)
+{
+    return ((const struct pg_store *)base)->epoch;
+}
+
+/* The server vacuums by itself. */
+static bool tend(struct store *base, bool *more, struct err *err)
+{
+    (void)base;
+    (void)err;
+    *more = false;
+    return true;
+}
+
+static const struct fleet_ops fleet = {0};
+
+static const struct store_ops ops = {
+    .close = pg_close_store,
+    .last_id = last_id,
+    .epoch = epoch,
+    .scan_live = pg_scan_live,
+    .begin = pg_begin,
+    .commit = pg_commit,
+    .abandon = pg_abandon,
+    .load = pg_load,
+    .find_keys = pg_find_keys,
+    .insert = pg_insert,
+    .save = pg_save,
+    .children = pg_children,
+    .dependents = pg_dependents,
+    .dependencies = pg_dependencies,
+    .free_document = pg_free_document,
+    .remove = pg_remove,
+    .sweep = pg_sweep,
+    .select = pg_select,
+    .tend = tend,
+    .scan_queues = pg_scan_queues,
+    .save_queue = pg_save_queue,
+    .reader_open = pg_reader_open,
+    .reader_close = pg_reader_close,
+    .list = pg_list,
+    .detail = pg_detail,
+    .counts = pg_counts,
+    .records_load = pg_records_load,
+    .records_find = pg_records_find,
+    .records_save = pg_records_save,
+    .records_delete = pg_records_delete,
+    .records_clear = pg_records_clear,
+    .records_due = pg_records_due,
+    .records_list = pg_records_list,
+    .reader_records = pg_reader_records,
+    .reader_record = pg_reader_record,
+    .fleet = &fleet,
+    .check = pg_check,
+    .health = pg_health,
+};
+
+/* Says that this store writes, and clears up behind the dead. */
+static bool begin_writing(struct pg_store *store, struct err *err)
+{
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    store->node = (int64_t)(rand_u64(&store->pg.rand) >> 1 | 1);
+    arg_int(&args, store->node);
+    struct pg_call calls[] = {
+        {.sql = PG_BEGIN},          {.sql = PG_GROW_EPOCH},
+        {.sql = PG_FORGET_WRITERS}, {.sql = PG_ADD_WRITER, .args = &args},
+        {.sql = PG_DROP_STRAYS},    {.sql = PG_FOLD_COUNTERS},
+        {.sql = PG_COMMIT},
+    };
+    if (!pg_run(&store->pg, calls, ARRAY_LEN(calls), err)) {
+        store->node = 0;
+        return false;
+    }
+    store->epoch = (uint64_t)get_int(calls[1].result, 0, 0);
+    pg_calls_fini(calls, ARRAY_LEN(calls));
+    return true;
+}
+
+static bool read_epoch(struct pg_store *store, struct err *err)
+{
+    struct pg_call call = {.sql = PG_READ_META};
+    if (!pg_run(&store->pg, &call, 1, err)) {
+        return false;
+    }
+    store->epoch = get_count(call.result) == 0 ? 0 : (uint64_t)get_int(call.result, 0, 2);
+    pg_calls_fini(&call, 1);
+    return true;
+}
+
+/* Texts are sent as UTF-8 and must come back as such. */
+static bool check_encoding(const struct pg *pg, struct err *err)
+{
+    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
+    return (encoding != NULL && strcmp(encoding, "UTF8") == 0) ||
+           err_set(err, ERR_INVALID, "the database must be in UTF8, and is in %s",
+                   encoding == NULL ? "nothing" : encoding);
+}
+
+static bool open_all(struct pg_store *store, const struct store_options *options, struct err *err)
+{
+    return pg_ready(&store->pg, OPEN_WAIT_MS, err) && check_encoding(&store->pg, err) &&
+           pg_migrate(&store->pg, options, err) &&
+           (options->read_only ? read_epoch(store, err) : begin_writing(store, err));
+}
+
+bool postgres_store_open(struct str rest, const struct store_options *options, struct store **out,
+                         struct err *err)
+{
+    struct pg_store *store = mem_new(struct pg_store);
+    (void)rest; /* libpq reads the url as a whole */
+    store->store.ops = &ops;
+    counts_init(&store->counts);
+    counts_init(&store->types);
+    args_init(&store->tx.attempts, true);
+    args_init(&store->tx.logs, true);
+    pg_init(&store->pg, &store->address);
+    if (!pg_address_parse(options->url, &store->address, err) || !open_all(store, options, err)) {
+        pg_close_store(&store->store);
+        return false;
+    }
+    *out = &store->store;
+    return true;
+}

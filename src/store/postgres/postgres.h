@@ -1,0 +1,131 @@
+/* store/postgres/postgres.h: the store that several nodes share, seen from inside its folder.
+ *
+ * One writing connection with one transaction at a time; a connection for each reader; and a spare
+ * one that any thread may borrow for a moment. Every writing store has a random number of its
+ * own (`node`), under which it counts.
+ *
+ * Thread: as store.h says: the store and its transaction the engine's, each reader its own.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_STORE_POSTGRES_POSTGRES_H
+#define ERRAND_STORE_POSTGRES_POSTGRES_H
+
+#include <stdatomic.h>
+
+#include "store/counts.h"
+#include "store/ops.h"
+#include "store/postgres/pg.h"
+
+struct pg_store;
+
+struct pg_tx {
+    struct tx tx;
+    struct pg_store *store;
+    bool open;
+    bool begun;   /* BEGIN was sent: it goes along with the first statement */
+    uint64_t xid; /* 0: nothing was written yet */
+    struct count_change counts;
+    struct args attempts, logs; /* written with the commit */
+    struct map ties;            /* of struct tie: what was loaded, and so cannot get new ones */
+    struct arena arena;         /* for the length of the transaction */
+};
+
+struct pg_store {
+    struct store store;
+    struct pg_address address;
+    struct pg pg;
+    int64_t node; /* 0: reading only */
+    uint64_t epoch;
+    struct counts counts;       /* slots for queues; the figures themselves are in the rows */
+    struct counts types;        /* texts that live as long as the store */
+    _Atomic(struct pg *) spare; /* whoever takes it puts it back */
+    _Atomic uint64_t commits;
+    _Atomic int64_t commit_us_sum;
+    struct pg_tx tx;
+};
+
+struct pg_reader {
+    struct reader reader;
+    struct pg pg;
+};
+
+#define PG_STORE(base) ((struct pg_store *)(base))
+#define PG_TX(base)    ((struct pg_tx *)(base))
+
+/* ---- tx.c ---- */
+bool pg_begin(struct store *store, struct tx **out, struct err *err);
+bool pg_commit(struct tx *tx, struct err *err);
+void pg_abandon(struct tx *tx);
+void pg_health(const struct store *store, struct store_health *out);
+
+/* Runs calls inside the transaction, which begins with the first of them. A write also learns the
+ * transaction's number, by which a lost commit is found again. */
+enum tx_use { TX_READS, TX_WRITES };
+bool pg_tx_run(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use use, struct err *err);
+bool pg_tx_flush(struct pg_tx *tx, struct err *err); /* writes what waits for the commit */
+
+/* ---- spare.c: a connection for a moment, from any thread ---- */
+struct pg *pg_spare_take(struct pg_store *store);
+void pg_spare_put(struct pg_store *store, struct pg *pg);
+/* Calls in one transaction that reads one snapshot; connects if need be, and again if the
+ * connection turns out to be an old one. */
+bool pg_read_run(struct pg *pg, struct pg_call *calls, size_t n, struct err *err);
+void pg_read_undo(struct pg *pg); /* ends what a failed statement left open */
+
+/* ---- row.c: a task as columns ---- */
+void args_order(struct args *args, const struct task *task, struct buf *scratch);
+void args_standing(struct args *args, const struct task *task);
+void args_error(struct args *args, const struct task_error *error);
+void args_end(struct args *args, const struct task *task);
+/* The columns of load_live.sql and load_done.sql; texts are borrowed from the rows. */
+void get_row(const PGresult *rows, size_t row, struct task_row *out);
+void get_standing(const PGresult *rows, size_t row, int at, struct task *task);
+void get_error(const PGresult *rows, size_t row, int at, struct task_error *error);
+struct str lock_text(const struct task *task, char out[static TASK_ID_TEXT]);
+
+/* ---- load.c ---- */
+bool pg_scan_live(struct store *store, store_each_fn *each, void *arg, struct err *err);
+bool pg_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err);
+bool pg_find_keys(struct tx *tx, const struct str *keys, size_t n, struct task_id *out,
+                  struct err *err);
+bool ties_none(const struct pg_tx *tx, struct task_id id, bool dependents);
+void ties_add(struct pg_tx *tx, struct task_id id, bool dependents);
+
+/* ---- insert.c, save.c, remove.c ---- */
+bool pg_insert(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err);
+bool pg_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
+bool pg_free_document(struct tx *tx, struct str document, struct task_id holder, struct err *err);
+bool pg_remove(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
+bool pg_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
+void pg_count(struct pg_tx *tx, struct str queue, enum task_state state, int64_t n);
+
+/* ---- relation.c ---- */
+bool pg_children(struct tx *tx, struct task_id parent, struct arena *arena, struct task_id **ids,
+                 size_t *count, struct err *err);
+bool pg_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
+                   size_t *count, struct err *err);
+bool pg_dependencies(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
+                     size_t *count, struct err *err);
+/* The first column of each row. */
+void get_ids(const PGresult *rows, struct arena *arena, struct task_id **ids, size_t *count);
+
+/* ---- list.c, detail.c ---- */
+bool pg_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,
+               struct task_id **ids, size_t *count, struct err *err);
+bool pg_list(struct reader *reader, const struct task_filter *filter, struct arena *arena,
+             struct task_rows *out, struct err *err);
+bool pg_reader_open(struct store *store, struct reader **out, struct err *err);
+void pg_reader_close(struct reader *reader);
+bool pg_detail(struct reader *reader, struct task_id id, struct arena *arena, bool *found,
+               struct task_detail *out, struct err *err);
+
+/* ---- queue.c, check.c, migrate.c ---- */
+bool pg_scan_queues(struct store *store, store_queue_fn *each, void *arg, struct err *err);
+bool pg_save_queue(struct tx *tx, const struct store_queue *queue, struct err *err);
+bool pg_counts(struct store *store, struct arena *arena, struct store_counts *out, struct err *err);
+bool pg_counts_args(struct pg_tx *tx, struct args *args); /* false: nothing to count */
+bool pg_check(struct store *store, store_finding_fn *each, void *arg, struct err *err);
+/* Brings the schema up to date, or says why it cannot be used. */
+bool pg_migrate(struct pg *pg, const struct store_options *options, struct err *err);
+
+#endif

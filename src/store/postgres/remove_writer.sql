@@ -1,0 +1,2 @@
+-- store/postgres/remove_writer.sql: a store is closed.
+DELETE FROM writer WHERE node = $1;

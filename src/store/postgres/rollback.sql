@@ -1,0 +1,2 @@
+-- store/postgres/rollback.sql: nothing of it happened.
+ROLLBACK;

@@ -1,0 +1,306 @@
+/* store/postgres/save.c: transitions, each by one compare-and-set, many in one statement.
+ *
+ * Changes are made in the order given. A wave is a run of changes that do not touch each other (no
+ * task twice, no document in two hands), so that its order does not matter: it is one trip.
+ * Nearly every batch is one wave. Attempts and logs of what was applied go out with the commit.
+ *
+ * Thread: engine. Keeps: G2 and rule 1 (state and attempt in WHERE), G3 (doc_lease), I5, I7.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+#include "store/postgres/postgres.h"
+#include "store/shared.h"
+
+#define WAVE_MAX   1000 /* changes */
+#define WAVE_BYTES (16 * MIB)
+
+/* How a change ends the hold on its document: see save_tasks.sql. */
+enum document_end { END_NONE, END_FREES, END_FREES_ALL, END_KEEPS };
+
+/* From where to where a task goes: one statement each. */
+enum way { WAY_SAVE, WAY_FINISH, WAY_REVIVE, WAY_REVISE, WAYS };
+
+struct wave {
+    struct args ways[WAYS];
+    struct task_change *changes[WAYS][WAVE_MAX]; /* by row */
+    struct args left;   /* lines that somebody left: document, queue, type */
+    struct map touched; /* of struct touch: tasks and documents */
+    bool frees_any;     /* a container lets go of documents that nobody has listed */
+    bool takes;         /* some document is taken */
+    size_t count, bytes;
+    struct arena arena;
+};
+
+struct touch {
+    struct map_node node;
+    struct task_id id;   /* a task, or the holder of the document */
+    struct str document; /* absent: it is a task */
+    bool shared;         /* the document is only taken: members of a batch do it together */
+};
+
+static void wave_init(struct wave *wave)
+{
+    wave->touched = MAP_INIT;
+    wave->arena = ARENA_INIT;
+    wave->count = wave->bytes = 0;
+    wave->frees_any = wave->takes = false;
+    args_init(&wave->left, true);
+    for (int way = 0; way < WAYS; way++) {
+        args_init(&wave->ways[way], true);
+    }
+}
+
+static void wave_fini(struct wave **at)
+{
+    struct wave *wave = *at;
+    map_fini(&wave->touched);
+    arena_fini(&wave->arena);
+    args_fini(&wave->left);
+    for (int way = 0; way < WAYS; way++) {
+        args_fini(&wave->ways[way]);
+    }
+    mem_free(wave);
+}
+
+static void wave_clear(struct wave *wave)
+{
+    map_fini(&wave->touched);
+    wave->touched = MAP_INIT;
+    arena_clear(&wave->arena);
+    wave->count = wave->bytes = 0;
+    wave->frees_any = wave->takes = false;
+    args_clear(&wave->left);
+    for (int way = 0; way < WAYS; way++) {
+        args_clear(&wave->ways[way]);
+    }
+}
+
+static enum document_end end_of(const struct task_change *change)
+{
+    if (change_frees_document(change)) {
+        return change->was->container ? END_FREES_ALL : END_FREES;
+    }
+    bool ends = change->was->state == TASK_RUNNING && change->now->state != TASK_RUNNING;
+    return ends && change->keeps_document && !str_absent(change->was->document) ? END_KEEPS
+                                                                                : END_NONE;
+}
+
+/* ---- What belongs into one wave ---- */
+
+static struct touch *touch_find(const struct wave *wave, const struct touch *like, uint64_t hash)
+{
+    for (struct map_node *n = map_find(&wave->touched, hash); n != NULL; n = map_again(n)) {
+        struct touch *touch = HOLDER(n, struct touch, node);
+        bool same = str_absent(like->document)
+                        ? str_absent(touch->document) && id_eq(touch->id, like->id)
+                        : !str_absent(touch->document) && str_eq(touch->document, like->document);
+        if (same) {
+            return touch;
+        }
+    }
+    return NULL;
+}
+
+static void touch_add(struct wave *wave, const struct touch *like, uint64_t hash)
+{
+    struct touch *touch = arena_new(&wave->arena, struct touch);
+    *touch = *like;
+    map_add(&wave->touched, &touch->node, hash);
+}
+
+/* Does the change touch what the wave has touched? If not, it does from now on. */
+static bool touch_change(struct wave *wave, const struct task_change *change)
+{
+    bool takes = change_takes_document(change);
+    enum document_end end = end_of(change);
+    struct touch task = {.id = change->was->id};
+    struct touch document = {
+        .id = task_holder(change->now), .document = change->was->document, .shared = takes};
+    uint64_t task_hash = id_hash(task.id), hash = 0;
+    bool uses = (takes || end != END_NONE) && !str_absent(document.document);
+    if (touch_find(wave, &task, task_hash) != NULL || (takes && wave->frees_any) ||
+        (end == END_FREES_ALL && wave->takes)) {
+        return true;
+    }
+    if (uses) {
+        hash = str_hash(document.document);
+        const struct touch *other = touch_find(wave, &document, hash);
+        if (other != NULL && !(other->shared && takes && id_eq(other->id, document.id))) {
+            return true;
+        }
+        touch_add(wave, &document, hash);
+    }
+    touch_add(wave, &task, task_hash);
+    wave->frees_any |= end == END_FREES_ALL;
+    wave->takes |= takes;
+    return false;
+}
+
+/* ---- Filling it ---- */
+
+static enum way way_of(const struct task_change *change)
+{
+    bool was_over = task_state_terminal(change->was->state);
+    bool is_over = task_state_terminal(change->now->state);
+    if (was_over) {
+        return is_over ? WAY_REVISE : WAY_REVIVE;
+    }
+    return is_over ? WAY_FINISH : WAY_SAVE;
+}
+
+static void args_change(struct pg_tx *tx, struct args *args, enum way way,
+                        const struct task_change *change)
+{
+    const struct task *was = change->was, *now = change->now;
+    bool ends = way == WAY_FINISH || way == WAY_REVISE;
+    char text[TASK_ID_TEXT];
+    arg_id(args, was->id);
+    arg_small(args, was->state);
+    arg_small(args, was->attempt);
+    arg_bytes(args, was->document);
+    if (!ends) {
+        arg_bool(args, change_takes_document(change));
+    }
+    arg_small(args, end_of(change));
+    if (!ends) {
+        arg_id(args, task_holder(was));
+        arg_bool(args, was->container || !id_none(was->batch));
+        arg_text(args, lock_text(now, text));
+    }
+    arg_int(args, tx->store->node);
+    args_standing(args, now);
+    if (ends) {
+        args_end(args, now);
+    }
+    args_row_end(args);
+}
+
+/* It leaves its place in the line of its document: another may come forward. */
+static void note_leaving(struct wave *wave, const struct task_change *change)
+{
+    const struct task *was = change->was, *now = change->now;
+    bool leaves = was->state == TASK_QUEUED && !was->container && !str_absent(was->document) &&
+                  (now->state != TASK_QUEUED || now->priority != was->priority ||
+                   now->queued_ms != was->queued_ms);
+    if (leaves) {
+        arg_bytes(&wave->left, was->document);
+        arg_text(&wave->left, was->queue);
+        arg_text(&wave->left, was->type);
+        args_row_end(&wave->left);
+    }
+}
+
+static void wave_add(struct pg_tx *tx, struct wave *wave, struct task_change *change)
+{
+    enum way way = way_of(change);
+    struct args *args = &wave->ways[way];
+    change->applied = false;
+    wave->changes[way][args->rows_count] = change;
+    args_change(tx, args, way, change);
+    note_leaving(wave, change);
+    wave->count++;
+    wave->bytes += task_texts_size(change->now);
+}
+
+/* ---- Writing it ---- */
+
+static void add_attempt(struct pg_tx *tx, const struct task_change *change)
+{
+    struct task_attempt attempt = change_attempt(change);
+    struct args *args = &tx->attempts;
+    arg_id(args, change->was->id);
+    arg_small(args, attempt.number);
+    arg_small(args, attempt.outcome);
+    arg_bytes(args, attempt.worker);
+    arg_int(args, attempt.started_ms);
+    arg_int(args, attempt.finished_ms);
+    args_error(args, &attempt.error);
+    args_row_end(args);
+}
+
+/* What goes with a change that was applied. */
+static void follow(struct pg_tx *tx, const struct task_change *change)
+{
+    if (change->was->state != change->now->state) {
+        pg_count(tx, change->was->queue, change->was->state, -1);
+        pg_count(tx, change->was->queue, change->now->state, 1);
+    }
+    if (change_keeps_attempt(change)) {
+        add_attempt(tx, change);
+    }
+    if (change->log.len > 0) {
+        arg_id(&tx->logs, change->was->id);
+        arg_small(&tx->logs, change_log_number(change));
+        arg_bytes(&tx->logs, change->log);
+        args_row_end(&tx->logs);
+    }
+}
+
+static void take_applied(struct pg_tx *tx, const PGresult *rows, struct task_change **changes)
+{
+    for (size_t i = 0; i < get_count(rows); i++) {
+        struct task_change *change = changes[get_int(rows, i, 0) - 1];
+        change->applied = true;
+        follow(tx, change);
+    }
+}
+
+static bool wave_write(struct pg_tx *tx, struct wave *wave, struct err *err)
+{
+    static const enum pg_id sql[WAYS] = {PG_SAVE_TASKS, PG_FINISH_TASKS, PG_REVIVE_TASKS,
+                                         PG_REVISE_TASKS};
+    struct pg_call calls[WAYS + 1];
+    enum way ways[WAYS];
+    size_t n = 0, done;
+    for (int way = 0; way < WAYS; way++) {
+        if (wave->ways[way].rows_count > 0) {
+            ways[n] = (enum way)way;
+            calls[n++] = (struct pg_call){.sql = sql[way], .args = &wave->ways[way]};
+        }
+    }
+    done = n;
+    if (wave->left.rows_count > 0) {
+        calls[n++] = (struct pg_call){.sql = PG_UNPARK_TASKS, .args = &wave->left};
+    }
+    if (n > 0 && !pg_tx_run(tx, calls, n, TX_WRITES, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < done; i++) {
+        take_applied(tx, calls[i].result, wave->changes[ways[i]]);
+    }
+    pg_calls_fini(calls, n);
+    wave_clear(wave);
+    return true;
+}
+
+bool pg_save(struct tx *base, struct task_change *changes, size_t n, struct err *err)
+{
+    struct pg_tx *tx = PG_TX(base);
+    SCOPED(wave_fini) struct wave *wave = mem_alloc(sizeof *wave);
+    wave_init(wave);
+    for (size_t i = 0; i < n; i++) {
+        bool full = wave->count == WAVE_MAX || wave->bytes > WAVE_BYTES;
+        if (full || touch_change(wave, &changes[i])) {
+            if (!wave_write(tx, wave, err)) {
+                return err_wrap(err, "save tasks");
+            }
+            touch_change(wave, &changes[i]);
+        }
+        wave_add(tx, wave, &changes[i]);
+    }
+    return wave_write(tx, wave, err) || err_wrap(err, "save tasks");
+}
+
+bool pg_free_document(struct tx *base, struct str document, struct task_id holder, struct err *err)
+{
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    arg_bytes(&args, document);
+    arg_id(&args, holder);
+    struct pg_call call = {.sql = PG_FREE_DOCUMENT, .args = &args};
+    if (!pg_tx_run(PG_TX(base), &call, 1, TX_WRITES, err)) {
+        return err_wrap(err, "free a document");
+    }
+    pg_calls_fini(&call, 1);
+    return true;
+}

@@ -1,0 +1,22 @@
+-- store/postgres/select_all.sql: what a list or a bulk command selects from tasks of any state, newest first.
+-- Zero and NULL mean any: they are known when the statement is planned, and what they leave open costs nothing.
+SELECT b.id
+  FROM body b
+  LEFT JOIN task t ON t.id = b.id
+  LEFT JOIN done d ON d.id = b.id
+ WHERE ($1::uuid IS NULL OR b.id < $1)
+   AND ($2::uuid IS NULL OR b.id >= $2)
+   AND ($3::integer = 0 OR ($3 >> coalesce(t.state, d.state)) & 1 = 1)
+   AND ($4::integer = 0 OR coalesce(t.priority, d.priority) = $4)
+   AND ($5::text IS NULL OR b.type = $5)
+   AND ($6::text IS NULL OR b.queue = $6)
+   AND ($7::bytea IS NULL OR b.document = $7)
+   AND ($8::bytea IS NULL OR EXISTS (SELECT 1 FROM tag g WHERE g.tag = $8 AND g.id = b.id))
+   AND ($9::bytea IS NULL OR b.external_id = $9)
+   AND ($10::uuid IS NULL OR b.parent = $10)
+   AND ($11::uuid IS NULL OR b.team = $11)
+   AND ($12::uuid IS NULL OR b.schedule = $12)
+   AND ($13::bigint = 0 OR b.created_ms > $13)
+   AND ($14::bigint = 0 OR b.created_ms < $14)
+ ORDER BY b.id DESC
+ LIMIT $15;

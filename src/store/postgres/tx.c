@@ -1,0 +1,213 @@
+/* store/postgres/tx.c: one transaction for a batch, on disk when its commit returns.
+ *
+ * BEGIN goes out with the first statement; counters, attempts and logs go out with the COMMIT. If
+ * the connection breaks while that is under way, nobody knows what happened: a new connection
+ * asks for the outcome by the transaction's number.
+ *
+ * Thread: engine. Keeps: G1, I7, rule 5.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <poll.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/postgres/postgres.h"
+
+#define TX_CALLS_MAX     12
+#define OUTCOME_MAX_US   (3 * 1000000) /* so long a lost commit is asked about */
+#define OUTCOME_PAUSE_MS 50
+
+bool pg_begin(struct store *base, struct tx **out, struct err *err)
+{
+    struct pg_store *store = PG_STORE(base);
+    struct pg_tx *tx = &store->tx;
+    assert(!tx->open); /* one at a time */
+    if (store->node == 0) {
+        return err_set(err, ERR_INTERNAL, "begin: the store was opened for reading only");
+    }
+    if (!pg_ready(&store->pg, PG_READY_MS, err)) {
+        return err_wrap(err, "begin");
+    }
+    tx->tx.ops = store->store.ops;
+    tx->store = store;
+    tx->open = true;
+    tx->begun = false;
+    tx->xid = 0;
+    *out = &tx->tx;
+    return true;
+}
+
+/* What memory holds for the length of a transaction. */
+static void forget(struct pg_tx *tx)
+{
+    tx->open = tx->begun = false;
+    count_change_clear(&tx->counts);
+    args_clear(&tx->attempts);
+    args_clear(&tx->logs);
+    map_fini(&tx->ties);
+    tx->ties = MAP_INIT;
+    arena_clear(&tx->arena);
+}
+
+void pg_abandon(struct tx *base)
+{
+    struct pg_tx *tx = PG_TX(base);
+    struct pg *pg = &tx->store->pg;
+    struct pg_call rollback = {.sql = PG_ROLLBACK};
+    if (tx->begun && pg_up(pg)) {
+        if (pg_run(pg, &rollback, 1, NULL)) {
+            pg_calls_fini(&rollback, 1);
+        } else {
+            pg_drop(pg); /* then the server rolls back */
+        }
+    }
+    forget(tx);
+}
+
+bool pg_tx_run(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use use, struct err *err)
+{
+    struct pg_call all[TX_CALLS_MAX + 3];
+    size_t before = 0, after = 0;
+    assert(n <= TX_CALLS_MAX);
+    if (!tx->begun) {
+        all[before++] = (struct pg_call){.sql = PG_BEGIN};
+        all[before++] = (struct pg_call){.sql = PG_LIMITS};
+    }
+    memcpy(all + before, calls, n * sizeof *calls);
+    if (use == TX_WRITES && tx->xid == 0) {
+        all[before + n + after++] = (struct pg_call){.sql = PG_READ_XID};
+    }
+    tx->begun = true;
+    if (!pg_run(&tx->store->pg, all, before + n + after, err)) {
+        return false;
+    }
+    memcpy(calls, all + before, n * sizeof *calls);
+    if (after > 0) {
+        tx->xid = (uint64_t)get_int(all[before + n].result, 0, 0);
+    }
+    pg_calls_fini(all, before);
+    pg_calls_fini(all + before + n, after);
+    return true;
+}
+
+static size_t add_waiting(struct pg_tx *tx, struct pg_call *calls)
+{
+    size_t n = 0;
+    if (tx->attempts.rows_count > 0) {
+        calls[n++] = (struct pg_call){.sql = PG_INSERT_ATTEMPTS, .args = &tx->attempts};
+    }
+    if (tx->logs.rows_count > 0) {
+        calls[n++] = (struct pg_call){.sql = PG_APPEND_LOGS, .args = &tx->logs};
+        calls[n++] = (struct pg_call){.sql = PG_TRIM_LOGS, .args = &tx->logs};
+    }
+    return n;
+}
+
+bool pg_tx_flush(struct pg_tx *tx, struct err *err)
+{
+    struct pg_call calls[TX_CALLS_MAX];
+    size_t n = add_waiting(tx, calls);
+    if (n == 0) {
+        return true;
+    }
+    if (!pg_tx_run(tx, calls, n, TX_WRITES, err)) {
+        return false;
+    }
+    pg_calls_fini(calls, n);
+    args_clear(&tx->attempts);
+    args_clear(&tx->logs);
+    return true;
+}
+
+/* ---- The end ---- */
+
+enum commit { COMMIT_UNKNOWN, COMMIT_KEPT, COMMIT_UNDONE };
+
+static enum commit ask_outcome(struct pg_store *store, uint64_t xid)
+{
+    SCOPED(args_fini) struct args args;
+    enum commit outcome = COMMIT_UNKNOWN;
+    args_init(&args, false);
+    arg_int(&args, (int64_t)xid);
+    struct pg_call call = {.sql = PG_READ_OUTCOME, .args = &args};
+    if (!pg_ready(&store->pg, PG_READY_MS, NULL) || !pg_run(&store->pg, &call, 1, NULL)) {
+        return COMMIT_UNKNOWN;
+    }
+    struct str said = get_str(call.result, 0, 0);
+    if (str_is(said, "committed")) {
+        outcome = COMMIT_KEPT;
+    } else if (str_is(said, "aborted")) {
+        outcome = COMMIT_UNDONE;
+    }
+    pg_calls_fini(&call, 1); /* or it is still in progress, or too old to be known */
+    return outcome;
+}
+
+/* The answer to a COMMIT was lost. */
+static enum commit find_outcome(struct pg_store *store, uint64_t xid)
+{
+    int64_t until_us = clock_real_mono_us() + OUTCOME_MAX_US;
+    enum commit outcome = ask_outcome(store, xid);
+    while (outcome == COMMIT_UNKNOWN && clock_real_mono_us() < until_us) {
+        poll(NULL, 0, OUTCOME_PAUSE_MS);
+        outcome = ask_outcome(store, xid);
+    }
+    return outcome;
+}
+
+static bool judge_lost(struct pg_tx *tx, struct err *err)
+{
+    switch (find_outcome(tx->store, tx->xid)) {
+    case COMMIT_KEPT:
+        log_warn("store: the answer to a commit was lost; it had succeeded");
+        return true;
+    case COMMIT_UNDONE:
+        return err_set(err, ERR_UNAVAILABLE, "commit: the connection was lost; nothing happened");
+    default:
+        return err_set(err, ERR_UNAVAILABLE,
+                       "commit: the connection was lost, and it is not known whether it succeeded");
+    }
+}
+
+/* COMMIT, with all that waited for it. An aborted transaction answers it with ROLLBACK. */
+static bool finish(struct pg_tx *tx, struct err *err)
+{
+    SCOPED(args_fini) struct args counts;
+    struct pg_call calls[TX_CALLS_MAX];
+    struct err why = ERR_INIT;
+    args_init(&counts, true);
+    size_t n = add_waiting(tx, calls);
+    if (pg_counts_args(tx, &counts)) {
+        calls[n++] = (struct pg_call){.sql = PG_COUNT_TASKS, .args = &counts};
+    }
+    calls[n++] = (struct pg_call){.sql = PG_COMMIT};
+    if (!pg_tx_run(tx, calls, n, TX_READS, &why)) {
+        bool lost = tx->xid != 0 && !pg_up(&tx->store->pg);
+        return lost ? judge_lost(tx, err) : err_set(err, why.kind, "commit: %s", why.text);
+    }
+    bool kept = strcmp(PQcmdStatus(calls[n - 1].result), "COMMIT") == 0;
+    pg_calls_fini(calls, n);
+    return kept || err_set(err, ERR_UNAVAILABLE, "commit: the transaction had failed before");
+}
+
+bool pg_commit(struct tx *base, struct err *err)
+{
+    struct pg_tx *tx = PG_TX(base);
+    struct pg_store *store = tx->store;
+    int64_t began_us = clock_real_mono_us();
+    if (!finish(tx, err)) {
+        pg_abandon(base);
+        return false;
+    }
+    forget(tx);
+    store->commits++;
+    store->commit_us_sum += clock_real_mono_us() - began_us;
+    return true;
+}
+
+void pg_health(const struct store *base, struct store_health *out)
+{
+    const struct pg_store *store = (const struct pg_store *)base;
+    *out = (struct store_health){.commits = store->commits, .commit_us_sum = store->commit_us_sum};
+}

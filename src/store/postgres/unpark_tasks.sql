@@ -1,0 +1,14 @@
+-- store/postgres/unpark_tasks.sql: tasks left the line of a document: the best of those that wait unoffered comes forward.
+-- Whoever makes a task wait unoffered holds the lock of one that stands before it (park_tasks.sql); so when that one has
+-- left, this statement sees it.
+UPDATE task t
+   SET offered = true
+  FROM (SELECT DISTINCT document, queue, type
+          FROM unnest($1::bytea[], $2::text[], $3::text[]) AS c (document, queue, type)) g
+ CROSS JOIN LATERAL (SELECT x.id
+                       FROM task x
+                      WHERE x.document = g.document AND x.queue = g.queue AND x.type = g.type
+                        AND x.state = 2 AND NOT x.container AND NOT x.offered
+                      ORDER BY x.priority DESC, x.queued_ms, x.id
+                      LIMIT 1) best
+ WHERE t.id = best.id AND t.state = 2;
