@@ -13,6 +13,9 @@
 #ifndef STEPS /* fewer for a broker that is asked over a socket */
 #define STEPS 6000
 #endif
+#ifndef WAKES_MORE /* two halves do not know each other's best: they may wake in vain */
+#define WAKES_MORE false
+#endif
 #define READY_MAX 250
 #define OUT_MAX   400
 #define QUEUES    4
@@ -159,7 +162,7 @@ static void check_calls(struct model *m)
         for (size_t t = 0; t < TYPES; t++) {
             struct hint now = best_of_pair(m, q, t);
             bool better = now.priority != 0 && starts_before(&now, &m->best[q][t]);
-            CHECK_EQ(was_called(m, q, t), better);
+            CHECK(was_called(m, q, t) == better || (WAKES_MORE && !better));
         }
     }
 }

@@ -27,12 +27,14 @@ local function place_of(score, id)
     return string.format('%014.0f ', score) .. id
 end
 
+-- `document` is "" or "=DOCUMENT". Only tasks of a document are compared one by one.
 local function hint_new(id, score, queue, kind, document)
-    return {
-        id = id, score = tonumber(score), queue = queue, kind = kind, lane = queue .. ' ' .. kind,
-        document = document ~= '' and string.sub(document, 2) or nil,
-        place = place_of(tonumber(score), id),
-    }
+    local hint = {id = id, score = tonumber(score), queue = queue, kind = kind, lane = queue .. ' ' .. kind}
+    if document ~= '' then
+        hint.document = string.sub(document, 2)
+        hint.place = place_of(hint.score, id)
+    end
+    return hint
 end
 
 local function hint_read(id)

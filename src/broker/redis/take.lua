@@ -143,7 +143,7 @@ local function take(args)
         local place = source_first(source)
         if not place then
             table.remove(line)
-        elseif place ~= source.place then
+        elseif place ~= source.place and #line > 1 then
             source.place = place
             line_up(line)
         else
