@@ -206,7 +206,7 @@ static void use(const struct tokens *t, struct choice *c, struct phrase *p)
 /* "meditate for 20 minutes every day": that is how long the task takes. */
 static bool lasts_with(const struct said *said, const struct said *more)
 {
-    bool clock_unit = more->lasting.months == 0 && more->lasting.days == 0;
+    bool clock_unit = more->lasting.unit <= UNIT_HOUR;
     return !more->has_lasting ||
            (said_recurs(said) && (!clock_unit || said->unit <= UNIT_HOUR) && !more->lasting.vague);
 }

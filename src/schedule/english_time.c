@@ -154,7 +154,10 @@ static size_t relative(const struct tokens *t, size_t at, bool led, struct clock
               (token_value(t, to, WORD_UNIT) & ~TOKEN_PLURAL) == UNIT_MINUTE;
     }
     bool past = token_is(t, to, WORD_PAST) || (!half && token_is(t, to, WORD_AFTER));
-    bool before = !half && led && (token_is(t, to, WORD_TO) || token_is(t, to, WORD_UNTIL));
+    /* "from 9 to 5" is no time before five. */
+    bool from = at > 0 && (token_is(t, at - 1, WORD_FROM) || token_is(t, at - 1, WORD_BETWEEN));
+    bool before =
+        !half && led && !from && (token_is(t, to, WORD_TO) || token_is(t, to, WORD_UNTIL));
     if (to == at || (!past && !before) || minutes < 1 || minutes > 59) {
         return at;
     }
