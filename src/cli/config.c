@@ -38,6 +38,8 @@ const struct setting settings[] = {
     {"", "broker_low", NULL, TEXT, AT(broker_low), "for NORMAL and LOW tasks; default broker"},
     {"retention", "finished", "30d", DURATION(0, 36500 * DAY_MS), AT(retention_finished_ms),
      "how long finished tasks are kept; 0 for ever"},
+    {"retention", "executions", "400d", DURATION(0, 36500 * DAY_MS), AT(retention_executions_ms),
+     "how long the history of schedules is kept; 0 for ever"},
     {"limits", "payload", "1MiB", SIZE(1, 64 * MIB), AT(limits_payload), "bytes of one payload"},
     {"limits", "request", "16MiB", SIZE(KIB, KIB *MIB), AT(limits_request), "bytes of one request"},
     {"limits", "connections", "12000", NUMBER(1, 1000000), AT(limits_connections),
@@ -48,6 +50,12 @@ const struct setting settings[] = {
      "questions to the model by one user's schedules; beyond it they pause until the next day, "
      "UTC; "
      "0 for any number"},
+    {"schedule", "min_lead", "5s", DURATION(0, DAY_MS), AT(schedule_min_lead_ms),
+     "a single time nearer than this is refused"},
+    {"schedule", "misfire_after", "60s", DURATION(0, 365 * DAY_MS), AT(schedule_misfire_ms),
+     "a time that is late by more counts as missed"},
+    {"schedule", "max_horizon", "30d", DURATION(MINUTE_MS, 3650 * DAY_MS), AT(schedule_horizon_ms),
+     "times further ahead are planned again when it has passed"},
     {"workers", "count", "3", NUMBER(0, EXEC_WORKERS_MAX), AT(workers_count),
      "workers inside the server; 0 runs nothing here"},
     {"workers", "queues", NULL, TEXT, AT(workers_queues),

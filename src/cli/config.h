@@ -22,6 +22,8 @@ struct config {
     int64_t limits_payload, limits_request;
     int64_t limits_connections, limits_waiting_claims;
     int64_t workers_grace_ms, workers_count;
+    int64_t retention_executions_ms;
+    int64_t schedule_min_lead_ms, schedule_misfire_ms, schedule_horizon_ms;
     struct str workers_queues; /* comma list; absent: every queue */
     struct handlers handlers;
     int64_t push_concurrency, push_per_host;

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "cli/setup.h"
+#include "store/fleet.h"
 #include "wire/uri.h"
 
 /* ---- Who may come in ---- */
@@ -109,6 +110,27 @@ static size_t lost_workers(void *arg)
     return node->exec == NULL ? 0 : exec_health(node->exec).lost;
 }
 
+/* Rooms that live on the engine; how many there are. */
+static size_t seat_guests(struct node *node)
+{
+    const struct config *config = node->config;
+    bool by_hand = node->options.test_clock; /* files do not change by that clock */
+    const struct planner_options planner = {
+        .zones = node->zones = zones_new(NULL),
+        .limits = {.horizon_ms = config->schedule_horizon_ms,
+                   .min_lead_ms = config->schedule_min_lead_ms},
+        .misfire_after_ms = config->schedule_misfire_ms,
+        .retention_ms = config->retention_executions_ms,
+        .zones_every_ms = by_hand ? 0 : NODE_ZONES_MS,
+        .default_type = str_absent(config->llm_base_url) ? STR("remind") : STR("prompt"),
+        .shared = store_shared(node->store),
+    };
+    size_t count = 0;
+    node->planner = planner_new(&planner);
+    node->guests[count++] = planner_guest(node->planner);
+    return count;
+}
+
 static bool start_engine(struct node *node, struct err *err)
 {
     struct engine_host host = api_engine_host(node->api);
@@ -123,6 +145,8 @@ static bool start_engine(struct node *node, struct err *err)
         .retention_ms = node->config->retention_finished_ms,
         .waiting_max = (size_t)node->config->limits_waiting_claims,
         .grace_ms = node->config->workers_grace_ms,
+        .guests = node->guests,
+        .guests_count = seat_guests(node),
     };
     return engine_new(&options, &node->engine, err) && engine_start(node->engine, err) &&
            queries_start(node->store, NODE_READERS, api_query_answered, node->api, &node->queries,
@@ -356,6 +380,7 @@ static void open_api(struct node *node)
         .engine = node->engine,
         .queries = node->queries,
         .server = node->server,
+        .planner = node->planner,
         .address = arena_printf(&node->config->arena, "%s" STR_FMT "%s:%d", six ? "[" : "",
                                 STR_ARG(host), six ? "]" : "", server_port(node->server)),
     };
@@ -450,6 +475,8 @@ void node_close(struct node *node)
     }
     end_threads(node);
     end_loop(node);
+    planner_free(node->planner);
+    zones_free(node->zones);
     broker_close(node->broker);
     store_close(node->store);
     token_book_close(node->book);

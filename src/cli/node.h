@@ -21,6 +21,8 @@
 #define NODE_DRAIN_TICK   10              /* milliseconds between two looks while draining */
 #define NODE_FAILED_MS    ((int64_t)500)  /* for 503s to go out when the store has failed */
 #define NODE_ID_MAX       96
+#define NODE_GUESTS_MAX   4
+#define NODE_ZONES_MS     HOUR_MS /* between two looks for new time zone data */
 
 struct node_options {
     bool insecure;   /* a public address without tokens is wanted */
@@ -54,6 +56,9 @@ struct node {
     uv_timer_t drain_timer;
     struct events *events;
     struct api *api;
+    struct zones *zones;
+    struct planner *planner;
+    struct guest *guests[NODE_GUESTS_MAX]; /* of the engine */
     struct engine *engine;
     struct queries *queries;
     struct exec *exec;

@@ -37,12 +37,11 @@ static bool find_route(struct call *call, struct err *err)
 
 static bool admit(struct call *call, struct err *err)
 {
-    struct token_who who;
     const struct route *route = call->route;
     bool stream = route != NULL && route->media != NULL && strcmp(route->media, ROUTE_STREAM) == 0;
     return auth_check(call->api->options.auth, &call->exchange->request,
                       route == NULL ? OPEN : route->access, stream,
-                      (int64_t)uv_now(call->api->options.loop), call->arena, &who, err);
+                      (int64_t)uv_now(call->api->options.loop), call->arena, &call->who, err);
 }
 
 void api_handle(void *arg, struct exchange *exchange)

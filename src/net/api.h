@@ -19,6 +19,7 @@
 #include "net/server.h"
 #include "queue/query.h"
 #include "queue/queue.h"
+#include "schedule/planner.h"
 
 struct api;
 
@@ -50,6 +51,7 @@ struct api_parts {
     struct queries *queries;
     struct server *server;
     struct str address; /* HOST:PORT as it is reached */
+    struct planner *planner;
 };
 void api_open(struct api *api, const struct api_parts *parts);
 

@@ -8,7 +8,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/fault.h"
+#include "net/filter_in.h"
 #include "net/route.h"
+#include "wire/uri.h"
 
 #define JSON_TYPE "application/json"
 
@@ -211,6 +213,29 @@ void call_fail(struct call *call, const struct err *err)
         headers = call->headers;
     }
     call_answer_with(call, fault_status(err->kind), JSON_TYPE, headers);
+}
+
+struct str call_next_page(struct call *call, uint64_t last)
+{
+    const struct http_request *request = &call->exchange->request;
+    struct str query = request->query, name, value;
+    char cursor[CURSOR_TEXT];
+    SCOPED(buf_fini) struct buf link = BUF_INIT(64 * KIB);
+    buf_c(&link, "Link: <");
+    buf_str(&link, request->path);
+    buf_char(&link, '?');
+    while (uri_pair(&query, call->arena, &name, &value, NULL)) {
+        if (!str_is(name, "cursor")) {
+            buf_str(&link, name); /* one of our own words */
+            buf_char(&link, '=');
+            uri_encode(&link, value);
+            buf_char(&link, '&');
+        }
+    }
+    buf_c(&link, "cursor=");
+    buf_str(&link, cursor_text(last, cursor));
+    buf_c(&link, ">; rel=\"next\"\r\n");
+    return arena_str(call->arena, buf_view(&link));
 }
 
 bool api_store_down(const struct api *api)

@@ -46,6 +46,7 @@ struct call {
     struct exchange *exchange;
     struct arena *arena; /* the exchange's */
     const struct route *route;
+    struct token_who who; /* who asks */
     struct str name;    /* what stands for {…} in the path, decoded; absent when there is none */
     struct str headers; /* lines to send with a failure; absent: those that go with its kind */
     unsigned pending;   /* commands and queries that are out */
@@ -86,6 +87,9 @@ void call_answer(struct call *call, int status);   /* what was written, as JSON 
 void call_answer_with(struct call *call, int status, const char *content_type, struct str headers);
 void call_answer_empty(struct call *call, int status);
 void call_fail(struct call *call, const struct err *err);
+
+/* "Link: </api/…?…cursor=…>; rel="next"": the same question from behind `last`. */
+struct str call_next_page(struct call *call, uint64_t last);
 
 bool api_store_down(const struct api *api); /* a write failed a moment ago */
 

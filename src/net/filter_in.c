@@ -123,14 +123,19 @@ static bool set_created_before(void *into, struct str value, struct err *err)
     return read_time("createdBefore", value, &((struct task_filter *)into)->created_before_ms, err);
 }
 
-static bool set_limit(void *into, struct str value, struct err *err)
+bool limit_parse(struct str value, size_t *out, struct err *err)
 {
     int64_t limit;
     if (!param_i64("limit", value, 1, LIST_LIMIT_MAX, &limit, err)) {
         return false;
     }
-    ((struct task_filter *)into)->limit = (size_t)limit;
+    *out = (size_t)limit;
     return true;
+}
+
+static bool set_limit(void *into, struct str value, struct err *err)
+{
+    return limit_parse(value, &((struct task_filter *)into)->limit, err);
 }
 
 struct str cursor_text(uint64_t hi, char out[static CURSOR_TEXT])
@@ -139,7 +144,7 @@ struct str cursor_text(uint64_t hi, char out[static CURSOR_TEXT])
     return (struct str){out, (size_t)len};
 }
 
-static bool set_cursor(void *into, struct str value, struct err *err)
+bool cursor_parse(struct str value, uint64_t *out_hi, struct err *err)
 {
     uint64_t hi = 0;
     bool ok = value.len == CURSOR_TEXT - 1;
@@ -148,8 +153,13 @@ static bool set_cursor(void *into, struct str value, struct err *err)
         ok = found != NULL && *found != '\0';
         hi = ok ? hi << 4 | (uint64_t)(found - digits) : 0;
     }
-    ((struct task_filter *)into)->before = hi;
+    *out_hi = hi;
     return (ok && hi != 0) || err_field(err, "cursor", "cursor must come from a Link header");
+}
+
+static bool set_cursor(void *into, struct str value, struct err *err)
+{
+    return cursor_parse(value, &((struct task_filter *)into)->before, err);
 }
 
 /* ---- The tables ---- */
@@ -177,8 +187,7 @@ static const struct param filter_table[] = {FILTER_ROWS};
 
 static const struct param list_table[] = {
     FILTER_ROWS,
-    PARAM("limit", set_limit, "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}",
-          "Tasks on a page."),
+    PARAM("limit", set_limit, LIMIT_SCHEMA, "Tasks on a page."),
     PARAM("cursor", set_cursor, TEXT_SCHEMA, "Where the page begins: from the Link header."),
 };
 

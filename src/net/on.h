@@ -16,9 +16,13 @@ route_fn on_queue_list, on_queue_show, on_queue_set, on_queue_pause, on_queue_re
     on_queue_purge;
 route_fn on_document_show, on_document_list, on_worker_list, on_worker_quiet, on_worker_stop,
     on_worker_resume, on_node_list, on_stats_show, on_events, on_metrics;
+route_fn on_schedule_create, on_schedule_preview, on_schedule_list, on_schedule_show,
+    on_schedule_change, on_schedule_remove, on_schedule_pause, on_schedule_resume, on_schedule_run,
+    on_schedule_backfill, on_schedule_next, on_execution_list, on_execution_show;
 route_fn on_health, on_ready, on_openapi, on_test_clock;
 
-extern const struct params show_params, documents_params, events_params, stream_params;
+extern const struct params show_params, documents_params, events_params, stream_params,
+    schedule_list_params, schedule_next_params, execution_list_params;
 
 /* For purge: the same as the bulk commands, without a body. */
 void call_bulk(struct call *call, enum bulk_verb verb, const struct task_filter *filter,

@@ -10,32 +10,10 @@
 #include "net/filter_in.h"
 #include "net/on.h"
 #include "net/task_out.h"
-#include "wire/uri.h"
 
 #define WAIT_SCHEMA "{\"type\":\"integer\",\"minimum\":0,\"maximum\":60000,\"default\":0}"
 
 /* ---- Lists ---- */
-
-/* The same question from where this page ended. */
-static struct str next_link(struct call *call, uint64_t last)
-{
-    struct str query = call->exchange->request.query, name, value;
-    char cursor[CURSOR_TEXT];
-    SCOPED(buf_fini) struct buf link = BUF_INIT(64 * KIB);
-    buf_c(&link, "Link: </api/tasks?");
-    while (uri_pair(&query, call->arena, &name, &value, NULL)) {
-        if (!str_is(name, "cursor")) {
-            buf_str(&link, name); /* one of our own words */
-            buf_char(&link, '=');
-            uri_encode(&link, value);
-            buf_char(&link, '&');
-        }
-    }
-    buf_c(&link, "cursor=");
-    buf_str(&link, cursor_text(last, cursor));
-    buf_c(&link, ">; rel=\"next\"\r\n");
-    return arena_str(call->arena, buf_view(&link));
-}
 
 static void answer_list(struct call *call)
 {
@@ -48,7 +26,7 @@ static void answer_list(struct call *call)
     }
     json_close_array(&w);
     if (rows->more && rows->count > 0) {
-        link = next_link(call, rows->at[rows->count - 1].task.id.hi);
+        link = call_next_page(call, rows->at[rows->count - 1].task.id.hi);
     }
     call_answer_with(call, 200, "application/json", link);
 }

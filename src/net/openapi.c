@@ -47,7 +47,7 @@ static const char *describe(struct str status)
     static const char *const known[][2] = {
         {"200", "Done."},
         {"201", "Created."},
-        {"202", "Accepted: a running task was asked to stop."},
+        {"202", "Accepted; it is under way."},
         {"204", "Done; nothing to say."},
         {"400", "A value is wrong; `field` names it."},
         {"401", "A token is needed."},
@@ -56,6 +56,7 @@ static const char *describe(struct str status)
         {"409", "Not in this state, or the lease was lost."},
         {"413", "Too many bytes."},
         {"415", "The body is not application/json."},
+        {"422", "Understood, but it cannot be so: `refusal` says why."},
         {"429", "A limit is reached; try again later."},
         {"503", "The store is away or failed; try again later."},
     };
@@ -139,14 +140,15 @@ static void put_path_param(struct json_writer *w, const char *path)
         return;
     }
     struct str name = {open + 1, (size_t)(strchr(open, '}') - open) - 1};
-    bool task = strncmp(path, "/api/tasks/", 11) == 0;
+    bool id = strncmp(path, "/api/tasks/", 11) == 0 || strncmp(path, "/api/schedules/", 15) == 0 ||
+              strncmp(path, "/api/executions/", 16) == 0;
     json_open_object(w);
     json_put_str(w, "name", name);
     json_put_c(w, "in", "path");
     json_put_bool(w, "required", true);
     json_put_raw(w, "schema",
-                 task ? STR("{\"type\":\"string\",\"format\":\"uuid\"}")
-                      : STR("{\"type\":\"string\",\"minLength\":1}"));
+                 id ? STR("{\"type\":\"string\",\"format\":\"uuid\"}")
+                    : STR("{\"type\":\"string\",\"minLength\":1}"));
     json_close_object(w);
 }
 

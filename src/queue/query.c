@@ -72,6 +72,14 @@ static void look_up(struct reader *reader, struct query *query)
     case QUERY_FAMILY:
         (void)!look_up_family(reader, query);
         break;
+    case QUERY_RECORDS:
+        (void)!reader_records(reader, &query->record_filter, query->arena, &query->records,
+                              &query->err);
+        break;
+    case QUERY_RECORD:
+        (void)!reader_record(reader, query->record_filter.kind, query->id, query->arena,
+                             &query->found, &query->record, &query->err);
+        break;
     }
 }
 

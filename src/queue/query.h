@@ -9,21 +9,24 @@
 #define ERRAND_QUEUE_QUERY_H
 
 #include "base/list.h"
-#include "store/store.h"
+#include "store/record.h"
 
 #define FAMILY_MAX 1000 /* descendants that are looked up; one request creates no more */
 
-enum query_kind { QUERY_LIST, QUERY_DETAIL, QUERY_FAMILY };
+enum query_kind { QUERY_LIST, QUERY_DETAIL, QUERY_FAMILY, QUERY_RECORDS, QUERY_RECORD };
 
 struct query {
     struct link link;
     enum query_kind kind;
-    struct arena *arena;       /* the asker's; holds question and answer */
-    struct task_filter filter; /* LIST */
-    struct task_id id;         /* DETAIL, FAMILY */
+    struct arena *arena;                /* the asker's; holds question and answer */
+    struct task_filter filter;          /* LIST */
+    struct task_id id;                  /* DETAIL, FAMILY, RECORD */
+    struct record_filter record_filter; /* RECORDS; of RECORD its kind */
     struct task_rows rows;     /* out of LIST; of FAMILY: the descendants, each behind its parent */
-    bool found;                /* out of DETAIL, FAMILY */
+    bool found;                /* out of DETAIL, FAMILY, RECORD */
     struct task_detail detail; /* out of DETAIL, FAMILY */
+    struct records records;    /* out of RECORDS */
+    struct record record;      /* out of RECORD */
     struct err err;            /* out */
     void *sender;
 };

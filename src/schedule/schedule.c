@@ -59,6 +59,7 @@ static const struct form_row rows[] = {
     ROW("messages", messages, FORM_ARRAY, ASKED, .max = SCHEDULE_CONTEXT_MAX),
     ROW("createdAt", created_ms, FORM_TIME, SHOWN, 0),
     ROW("updatedAt", updated_ms, FORM_TIME, SHOWN, 0),
+    ROW("openStart", open_start, FORM_BOOL, FORM_KEPT, 0),
     ROW("cursor", cursor_ms, FORM_TIME, FORM_KEPT, 0),
     ROW("lastRun", last_run, FORM_ID, FORM_KEPT, 0),
     ROW("zoneVersion", zone_version, FORM_I64, FORM_KEPT, .min = INT64_MIN, .max = INT64_MAX),

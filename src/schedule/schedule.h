@@ -80,6 +80,7 @@ struct schedule {
     int64_t created_ms, updated_ms;
 
     /* Not shown: */
+    bool open_start;         /* nobody said when to begin: another rule begins anew */
     int64_t cursor_ms;       /* occurrences up to here are dealt with */
     struct task_id last_run; /* the run that overlap looks at */
     int64_t zone_version;    /* of the zone data it was planned with */

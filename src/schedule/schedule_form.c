@@ -265,25 +265,35 @@ static const struct form_row *find_row(const struct form *form, struct str name,
     return NULL;
 }
 
+static bool read_row(struct json *json, const struct form_row *row, void *into, struct err *err)
+{
+    if (row == NULL || !(row->use & (FORM_SET | FORM_SHOWN))) {
+        return json_refuse(json, err, "is not a known field");
+    }
+    if (!(row->use & FORM_SET)) {
+        return json_refuse(json, err, "is read only");
+    }
+    void *at = place(row, into);
+    return take_unset(json, row, at) || read_value(json, row, at, err);
+}
+
 bool form_read(struct json *json, const struct form *form, void *into, uint64_t *given,
-               struct err *err)
+               const struct form_more *more, struct err *err)
 {
     struct str key;
-    size_t from = 0;
+    size_t from = 0, more_from = 0;
     if (!json_enter_object(json, err)) {
         return false;
     }
     while (json_member(json, &key, err)) {
         const struct form_row *row = find_row(form, key, &from);
-        if (row == NULL || !(row->use & (FORM_SET | FORM_SHOWN))) {
-            return json_refuse(json, err, "is not a known field");
+        if (row != NULL) {
+            *given |= UINT64_C(1) << (row - form->rows);
         }
-        if (!(row->use & FORM_SET)) {
-            return json_refuse(json, err, "is read only");
-        }
-        *given |= UINT64_C(1) << (row - form->rows);
-        void *at = place(row, into);
-        if (!take_unset(json, row, at) && !read_value(json, row, at, err)) {
+        bool ok = row == NULL && more != NULL
+                      ? read_row(json, find_row(more->form, key, &more_from), more->into, err)
+                      : read_row(json, row, into, err);
+        if (!ok) {
             return false;
         }
     }

@@ -61,9 +61,14 @@ struct form {
     }
 
 /* Reads the object that is next, as a client sent it. `given` gets a bit for each row that was
- * there; null unsets what can be unset. */
+ * there; null unsets what can be unset. A request may bring fields that are not the struct's:
+ * `more`, or NULL. */
+struct form_more {
+    const struct form *form;
+    void *into;
+};
 MUST_CHECK bool form_read(struct json *json, const struct form *form, void *into, uint64_t *given,
-                          struct err *err);
+                          const struct form_more *more, struct err *err);
 bool form_given(const struct form *form, uint64_t given, const char *name);
 
 /* What form_keep() wrote; fields that are no longer known are passed over. */

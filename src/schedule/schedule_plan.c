@@ -102,6 +102,7 @@ static bool settle_start(struct schedule *schedule, const struct rrule *rule,
                          struct err *err)
 {
     struct when start;
+    schedule->open_start = schedule->open_start || str_absent(schedule->dtstart);
     if (str_absent(schedule->dtstart)) {
         start = start_now(rule, zone, now_ms);
     } else if (!read_when(schedule->dtstart, "dtstart", &start, err)) {

@@ -22,13 +22,22 @@ static void open_engine(struct rig *rig)
     CHECK_OK(broker_open(
         &(struct broker_options){.url = STR("memory:"), .ready = engine_ready, .arg = &rig->engine},
         &rig->broker, &err));
+    rig->zones = zones_new(NULL);
+    rig->planner = planner_new(&(struct planner_options){
+        .zones = rig->zones,
+        .limits = {.horizon_ms = 30 * DAY_MS, .min_lead_ms = 5 * SECOND_MS},
+        .misfire_after_ms = MINUTE_MS,
+        .default_type = STR("remind")});
+    rig->guests[0] = planner_guest(rig->planner);
     CHECK_OK(engine_new(&(struct engine_options){.store = rig->store,
                                                  .broker = rig->broker,
                                                  .clock = &rig->clock,
                                                  .rand = &rig->rand,
                                                  .host = api_engine_host(rig->api),
                                                  .waiting_max = 2,
-                                                 .grace_ms = 10000},
+                                                 .grace_ms = 10000,
+                                                 .guests = rig->guests,
+                                                 .guests_count = 1},
                         &rig->engine, &err));
     CHECK_OK(engine_start(rig->engine, &err));
     CHECK_OK(queries_start(rig->store, 1, api_query_answered, rig->api, &rig->queries, &err));
@@ -55,8 +64,8 @@ void rig_open(struct rig *rig)
                                              .started_ms = RIG_START_MS},
                        &rig->api, &err));
     open_engine(rig);
-    api_open(rig->api,
-             &(struct api_parts){rig->engine, rig->queries, rig->stand.server, STR("127.0.0.1:1")});
+    api_open(rig->api, &(struct api_parts){rig->engine, rig->queries, rig->stand.server,
+                                           STR("127.0.0.1:1"), rig->planner});
     client_open(&rig->client, &rig->stand);
 }
 
@@ -74,6 +83,8 @@ void rig_close(struct rig *rig)
     server_free(rig->stand.server);
     api_free(rig->api);
     events_free(rig->events);
+    planner_free(rig->planner);
+    zones_free(rig->zones);
     broker_close(rig->broker);
     store_close(rig->store);
     arena_fini(&rig->arena);

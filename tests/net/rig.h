@@ -17,6 +17,9 @@ struct rig {
     struct rand rand;
     struct store *store;
     struct broker *broker;
+    struct zones *zones;
+    struct planner *planner;
+    struct guest *guests[1];
     struct engine *engine;
     struct queries *queries;
     struct events *events;

@@ -79,7 +79,7 @@ static bool read_wish(void *arg, struct schedule *schedule, bool *retimed, struc
     uint64_t given = 0;
     json_start(&json, str_of(((void **)arg)[1]), arena);
     schedule->one_time = false;
-    if (!form_read(&json, &schedule_form, schedule, &given, err) || !json_end(&json, err)) {
+    if (!form_read(&json, &schedule_form, schedule, &given, NULL, err) || !json_end(&json, err)) {
         return false;
     }
     for (size_t i = 0; i < ARRAY_LEN(timing); i++) {

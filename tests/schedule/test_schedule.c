@@ -21,7 +21,7 @@ static struct schedule full_schedule(struct str text, struct str *dates)
         .gap = 1, .fold = 2, .jitter_ms = 9, .delivery = 5, .delivery_title = text,
         .deliver_to = STR("{\"EMAIL\":\"a@b\"}"), .query_cost = 1.5, .user = text, .chat = text,
         .message = text, .messages = STR("[1, 2]"), .created_ms = 4000, .updated_ms = 5000,
-        .cursor_ms = 6000, .last_run = {1, 2}, .zone_version = INT64_MIN, .version = 3,
+        .open_start = true, .cursor_ms = 6000, .last_run = {1, 2}, .zone_version = INT64_MIN, .version = 3,
     };
 }
 /* clang-format on */

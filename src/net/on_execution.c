@@ -1,0 +1,138 @@
+/* net/on_execution.c: the history of schedules.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/on.h"
+#include "net/filter_in.h"
+#include "net/schedule_in.h"
+#include "net/schedule_out.h"
+
+#define WORD_SCHEMA "{\"type\":\"string\",\"minLength\":1}"
+
+struct page {
+    struct query *schedule;
+    size_t limit;
+    uint64_t before;
+};
+
+static bool set_limit(void *into, struct str value, struct err *err)
+{
+    return limit_parse(value, &((struct page *)into)->limit, err);
+}
+
+static bool set_cursor(void *into, struct str value, struct err *err)
+{
+    return cursor_parse(value, &((struct page *)into)->before, err);
+}
+
+static const struct param list_table[] = {
+    PARAM("limit", set_limit, LIMIT_SCHEMA, "Entries on a page."),
+    PARAM("cursor", set_cursor, WORD_SCHEMA, "Where the page begins: from the Link header."),
+};
+const struct params execution_list_params = {list_table, ARRAY_LEN(list_table)};
+
+/* Whether the asker may see a record that was asked for. */
+static bool may_see(const struct call *call, const struct query *query)
+{
+    struct str own = call_user(call);
+    return query->found && (str_absent(own) || str_eq(own, query->record.owner));
+}
+
+static void answer_list(struct call *call)
+{
+    const struct records *found = &((struct query *)call->own)->records;
+    struct str link = STR("");
+    struct json_writer w = call_writer(call);
+    json_open_array(&w);
+    for (size_t i = 0; i < found->count; i++) {
+        struct execution execution;
+        if (execution_load(&found->at[i], call->arena, &execution, &call->failure)) {
+            execution_write(&w, &execution, true);
+        }
+    }
+    json_close_array(&w);
+    if (found->more && found->count > 0) {
+        link = call_next_page(call, found->at[found->count - 1].id.hi);
+    }
+    if (call->failure.kind != ERR_NONE) {
+        call_fail(call, &call->failure);
+        return;
+    }
+    call_answer_with(call, 200, "application/json", link);
+}
+
+/* The schedule is there, and may be seen: now its history. */
+static void ask_entries(struct call *call)
+{
+    const struct page *page = call->own;
+    struct query *query = call_query(call, QUERY_RECORDS);
+    if (!may_see(call, page->schedule)) {
+        err_set(&call->failure, ERR_NOT_FOUND, "there is no such schedule");
+        call_fail(call, &call->failure);
+        return;
+    }
+    query->record_filter = (struct record_filter){.kind = RECORD_EXECUTION,
+                                                  .parent = page->schedule->id,
+                                                  .before = {page->before, 0},
+                                                  .limit = page->limit};
+    call->own = query;
+    call->done = answer_list;
+    call_ask(call, query);
+}
+
+bool on_execution_list(struct call *call, struct err *err)
+{
+    struct task_id id;
+    struct page *page = arena_new(call->arena, struct page);
+    page->limit = LIST_LIMIT_DEFAULT;
+    if (!id_parse(call->name, &id) || id_none(id)) {
+        return err_set(err, ERR_NOT_FOUND, "there is no such schedule");
+    }
+    if (!call_params(call, execution_list_params, page, err)) {
+        return false;
+    }
+    page->schedule = call_query(call, QUERY_RECORD);
+    page->schedule->record_filter.kind = RECORD_SCHEDULE;
+    page->schedule->id = id;
+    call->own = page;
+    call->done = ask_entries;
+    call_ask(call, page->schedule);
+    return true;
+}
+
+static void answer_show(struct call *call)
+{
+    const struct query *query = call->own;
+    struct execution execution;
+    if (!may_see(call, query)) {
+        err_set(&call->failure, ERR_NOT_FOUND, "there is no such execution");
+    } else {
+        (void)!execution_load(&query->record, call->arena, &execution, &call->failure);
+    }
+    if (call->failure.kind != ERR_NONE) {
+        call_fail(call, &call->failure);
+        return;
+    }
+    struct json_writer w = call_writer(call);
+    execution_write(&w, &execution, false);
+    call_answer(call, 200);
+}
+
+bool on_execution_show(struct call *call, struct err *err)
+{
+    struct task_id id;
+    if (!id_parse(call->name, &id) || id_none(id)) {
+        return err_set(err, ERR_NOT_FOUND, "there is no such execution");
+    }
+    if (!call_params(call, no_params, NULL, err)) {
+        return false;
+    }
+    struct query *query = call_query(call, QUERY_RECORD);
+    query->record_filter.kind = RECORD_EXECUTION;
+    query->id = id;
+    call->own = query;
+    call->done = answer_show;
+    call_ask(call, query);
+    return true;
+}

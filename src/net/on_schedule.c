@@ -1,0 +1,208 @@
+/* net/on_schedule.c: what clients wish of schedules: create, change, pause, run.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/on.h"
+#include "net/schedule_in.h"
+#include "net/schedule_out.h"
+#include "net/task_out.h"
+
+/* ---- Wishes ---- */
+
+static struct planner_order *wish(struct call *call, enum planner_verb verb,
+                                  void (*done)(struct call *call))
+{
+    struct planner_order *order = arena_new(call->arena, struct planner_order);
+    order->verb = verb;
+    order->owner = call_user(call);
+    call->own = order;
+    call->done = done;
+    call->failed = schedule_fail;
+    planner_ask(call->api->parts.planner, call_command(call, COMMAND_GUEST), order);
+    return order;
+}
+
+static bool read_id(struct call *call, struct task_id *out, struct err *err)
+{
+    return (id_parse(call->name, out) && !id_none(*out)) ||
+           err_set(err, ERR_NOT_FOUND, "there is no such schedule");
+}
+
+static void answer_schedule(struct call *call)
+{
+    struct json_writer w = call_writer(call);
+    schedule_write(&w, &((struct planner_order *)call->own)->schedule, false);
+    call_answer(call, 200);
+}
+
+/* ---- Creating and changing ---- */
+
+static void answer_created(struct call *call)
+{
+    const struct schedule *schedule = &((struct planner_order *)call->own)->schedule;
+    char text[TASK_ID_TEXT];
+    struct json_writer w = call_writer(call);
+    schedule_write(&w, schedule, false);
+    call_answer_with(call, 201, "application/json",
+                     arena_printf(call->arena, "Location: /api/schedules/" STR_FMT "\r\n",
+                                  STR_ARG(id_text(schedule->id, text))));
+}
+
+bool on_schedule_create(struct call *call, struct err *err)
+{
+    struct schedule_in *in = arena_new(call->arena, struct schedule_in);
+    if (!call_params(call, no_params, NULL, err)) {
+        return false;
+    }
+    if (!schedule_in_read(call, false, in, err)) {
+        if (err->kind == ERR_REFUSED) {
+            schedule_refuse(call, err, &in->refusal);
+        }
+        return err->kind == ERR_REFUSED;
+    }
+    wish(call, PLANNER_CREATE, answer_created)->schedule = in->schedule;
+    return true;
+}
+
+bool on_schedule_change(struct call *call, struct err *err)
+{
+    struct task_id id;
+    struct json json;
+    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+        !call_json(call, &json, err)) {
+        return false;
+    }
+    struct schedule_patch *patch = arena_new(call->arena, struct schedule_patch);
+    *patch = (struct schedule_patch){.body = call->exchange->request.body,
+                                     .user = call_user(call),
+                                     .zones = planner_zones(call->api->parts.planner),
+                                     .clock = call->api->options.clock};
+    struct planner_order *order = wish(call, PLANNER_CHANGE, answer_schedule);
+    order->id = id;
+    order->change = schedule_in_change;
+    order->change_arg = patch;
+    return true;
+}
+
+static void answer_removed(struct call *call)
+{
+    call_answer_empty(call, 204);
+}
+
+bool on_schedule_remove(struct call *call, struct err *err)
+{
+    struct task_id id;
+    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err)) {
+        return false;
+    }
+    wish(call, PLANNER_REMOVE, answer_removed)->id = id;
+    return true;
+}
+
+/* ---- Pausing ---- */
+
+static bool set_reason(struct json *json, void *into, struct err *err)
+{
+    return json_take_null(json) || field_text(json, 0, TASK_REASON_MAX, into, err);
+}
+
+bool on_schedule_pause(struct call *call, struct err *err)
+{
+    static const struct field table[] = {FIELD("reason", set_reason)};
+    struct task_id id;
+    struct str reason = STR_NONE;
+    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+        !call_fields(call, FIELDS(table), true, &reason, err)) {
+        return false;
+    }
+    struct planner_order *order = wish(call, PLANNER_PAUSE, answer_schedule);
+    order->id = id;
+    order->reason = reason;
+    return true;
+}
+
+bool on_schedule_resume(struct call *call, struct err *err)
+{
+    struct task_id id;
+    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+        !call_fields(call, FIELDS_NONE, true, NULL, err)) {
+        return false;
+    }
+    wish(call, PLANNER_RESUME, answer_schedule)->id = id;
+    return true;
+}
+
+/* ---- Running ---- */
+
+static void answer_run(struct call *call)
+{
+    struct task_id id = ((struct planner_order *)call->own)->execution;
+    char text[TASK_ID_TEXT];
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    id_put(&w, "executionId", id);
+    json_close_object(&w);
+    call_answer_with(call, 202, "application/json",
+                     arena_printf(call->arena, "Location: /api/executions/" STR_FMT "\r\n",
+                                  STR_ARG(id_text(id, text))));
+}
+
+bool on_schedule_run(struct call *call, struct err *err)
+{
+    struct task_id id;
+    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+        !call_fields(call, FIELDS_NONE, true, NULL, err)) {
+        return false;
+    }
+    wish(call, PLANNER_RUN, answer_run)->id = id;
+    return true;
+}
+
+struct window {
+    int64_t from_ms, to_ms;
+};
+
+static bool set_from(struct json *json, void *into, struct err *err)
+{
+    return field_time(json, &((struct window *)into)->from_ms, err);
+}
+
+static bool set_to(struct json *json, void *into, struct err *err)
+{
+    return field_time(json, &((struct window *)into)->to_ms, err);
+}
+
+static bool check_window(const struct window *window, struct err *err)
+{
+    if (window->from_ms == 0 || window->to_ms == 0) {
+        const char *field = window->from_ms == 0 ? "from" : "to";
+        return err_field(err, field, "%s is required", field);
+    }
+    return window->from_ms <= window->to_ms || err_field(err, "to", "to must not be before from");
+}
+
+static void answer_count(struct call *call)
+{
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_i64(&w, "count", (int64_t)((struct planner_order *)call->own)->count);
+    json_close_object(&w);
+    call_answer(call, 202);
+}
+
+bool on_schedule_backfill(struct call *call, struct err *err)
+{
+    static const struct field table[] = {FIELD("from", set_from), FIELD("to", set_to)};
+    struct task_id id;
+    struct window window = {0, 0};
+    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+        !call_fields(call, FIELDS(table), false, &window, err) || !check_window(&window, err)) {
+        return false;
+    }
+    struct planner_order *order = wish(call, PLANNER_BACKFILL, answer_count);
+    order->id = id;
+    order->from_ms = window.from_ms;
+    order->to_ms = window.to_ms;
+    return true;
+}

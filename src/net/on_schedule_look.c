@@ -1,0 +1,297 @@
+/* net/on_schedule_look.c: schedules as they are, when they will run, and what a wish would become.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/filter_in.h"
+#include "net/on.h"
+#include "net/schedule_in.h"
+#include "net/schedule_out.h"
+#include "schedule/summary.h"
+
+#define PREVIEW_TIMES     5
+#define NEXT_TIMES        10
+#define NEXT_TIMES_MAX    1000
+#define SUMMARY_MAX       (4 * KIB)
+#define NEXT_TIMES_SCHEMA "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,\"default\":10}"
+#define WORD_SCHEMA       "{\"type\":\"string\",\"minLength\":1}"
+
+/* ---- Lists ---- */
+
+struct list_in {
+    unsigned statuses, categories;
+    struct str user;
+    size_t limit;
+    uint64_t before;
+};
+
+static bool set_words(const char *name, const char *const *words, struct str value, unsigned *bits,
+                      struct err *err)
+{
+    while (!str_absent(value)) {
+        int word;
+        if (!form_word(words, str_cut(&value, ','), &word)) {
+            return err_field(err, name, "%s must be of %s, %s, %s, %s", name, words[0], words[1],
+                             words[2], words[3]);
+        }
+        *bits |= 1u << word;
+    }
+    return true;
+}
+
+static bool set_status(void *into, struct str value, struct err *err)
+{
+    return set_words("status", schedule_statuses, value, &((struct list_in *)into)->statuses, err);
+}
+
+static bool set_category(void *into, struct str value, struct err *err)
+{
+    return set_words("category", schedule_categories, value, &((struct list_in *)into)->categories,
+                     err);
+}
+
+static bool set_user(void *into, struct str value, struct err *err)
+{
+    (void)err;
+    ((struct list_in *)into)->user = value;
+    return true;
+}
+
+static bool set_limit(void *into, struct str value, struct err *err)
+{
+    return limit_parse(value, &((struct list_in *)into)->limit, err);
+}
+
+static bool set_cursor(void *into, struct str value, struct err *err)
+{
+    return cursor_parse(value, &((struct list_in *)into)->before, err);
+}
+
+static const struct param list_table[] = {
+    PARAM("status", set_status, WORD_SCHEMA, "One status or several, comma separated."),
+    PARAM("category", set_category, WORD_SCHEMA, "One category or several, comma separated."),
+    PARAM("userId", set_user, WORD_SCHEMA, "Schedules of this user."),
+    PARAM("limit", set_limit, LIMIT_SCHEMA, "Schedules on a page."),
+    PARAM("cursor", set_cursor, WORD_SCHEMA, "Where the page begins: from the Link header."),
+};
+const struct params schedule_list_params = {list_table, ARRAY_LEN(list_table)};
+
+static void answer_list(struct call *call)
+{
+    const struct records *found = &((struct query *)call->own)->records;
+    struct json_writer w = call_writer(call);
+    struct str link = STR("");
+    json_open_array(&w);
+    for (size_t i = 0; i < found->count; i++) {
+        struct schedule schedule;
+        if (schedule_load(&found->at[i], call->arena, &schedule, &call->failure)) {
+            schedule_write(&w, &schedule, true);
+        }
+    }
+    json_close_array(&w);
+    if (found->more && found->count > 0) {
+        link = call_next_page(call, found->at[found->count - 1].id.hi);
+    }
+    if (call->failure.kind != ERR_NONE) {
+        call_fail(call, &call->failure);
+        return;
+    }
+    call_answer_with(call, 200, "application/json", link);
+}
+
+bool on_schedule_list(struct call *call, struct err *err)
+{
+    struct list_in in = {.limit = LIST_LIMIT_DEFAULT};
+    struct str own = call_user(call);
+    if (!call_params(call, schedule_list_params, &in, err)) {
+        return false;
+    }
+    if (!str_absent(own) && !str_absent(in.user) && !str_eq(own, in.user)) {
+        return err_set(err, ERR_FORBIDDEN, "this token may only see schedules of its own user");
+    }
+    struct query *query = call_query(call, QUERY_RECORDS);
+    query->record_filter = (struct record_filter){
+        .kind = RECORD_SCHEDULE,
+        .owner = str_absent(own) ? in.user : own,
+        .marks = schedule_marks(in.statuses, in.categories),
+        .before = {in.before, 0},
+        .limit = in.limit,
+    };
+    call->own = query;
+    call->done = answer_list;
+    call_ask(call, query);
+    return true;
+}
+
+/* ---- One ---- */
+
+/* The schedule that a query brought, if the asker may see it. */
+static bool take_schedule(struct call *call, const struct query *query, struct schedule *out,
+                          struct err *err)
+{
+    struct str own = call_user(call);
+    if (!query->found || (!str_absent(own) && !str_eq(own, query->record.owner))) {
+        return err_set(err, ERR_NOT_FOUND, "there is no such schedule");
+    }
+    return schedule_load(&query->record, call->arena, out, err);
+}
+
+static bool ask_schedule(struct call *call, void (*done)(struct call *call), struct err *err)
+{
+    struct task_id id;
+    if (!id_parse(call->name, &id) || id_none(id)) {
+        return err_set(err, ERR_NOT_FOUND, "there is no such schedule");
+    }
+    struct query *query = call_query(call, QUERY_RECORD);
+    query->record_filter.kind = RECORD_SCHEDULE;
+    query->id = id;
+    call->own = query;
+    call->done = done;
+    call_ask(call, query);
+    return true;
+}
+
+static void answer_show(struct call *call)
+{
+    struct schedule schedule;
+    if (!take_schedule(call, call->own, &schedule, &call->failure)) {
+        call_fail(call, &call->failure);
+        return;
+    }
+    struct json_writer w = call_writer(call);
+    schedule_write(&w, &schedule, false);
+    call_answer(call, 200);
+}
+
+bool on_schedule_show(struct call *call, struct err *err)
+{
+    return call_params(call, no_params, NULL, err) && ask_schedule(call, answer_show, err);
+}
+
+/* ---- Its next times ---- */
+
+struct next_in {
+    struct query *query;
+    int64_t n;
+};
+
+static bool set_n(void *into, struct str value, struct err *err)
+{
+    return param_i64("n", value, 1, NEXT_TIMES_MAX, &((struct next_in *)into)->n, err);
+}
+
+static const struct param next_table[] = {
+    PARAM("n", set_n, NEXT_TIMES_SCHEMA, "How many times."),
+};
+const struct params schedule_next_params = {next_table, ARRAY_LEN(next_table)};
+
+/* The wall clock's time with its offset: 2027-03-01T09:00:00+01:00. */
+static void put_local(struct json_writer *w, const struct zone *zone, int64_t utc_ms)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(64);
+    int64_t utc_s = wall_div(utc_ms, SECOND_MS), wall_s = zone_wall(zone, utc_s);
+    int64_t offset = wall_s - utc_s, minutes = (offset < 0 ? -offset : offset) / 60;
+    wall_write(&text, wall_s);
+    buf_printf(&text, "%c%02d:%02d", offset < 0 ? '-' : '+', (int)(minutes / 60),
+               (int)(minutes % 60));
+    json_put_str(w, "local", buf_view(&text));
+}
+
+static void write_next(struct json_writer *w, const struct plan *plan, const int64_t *times,
+                       size_t count)
+{
+    json_open_array(w);
+    for (size_t i = 0; i < count; i++) {
+        json_open_object(w);
+        json_put_time(w, "utc", times[i]);
+        put_local(w, plan->zone, times[i]);
+        json_close_object(w);
+    }
+    json_close_array(w);
+}
+
+static void answer_next(struct call *call)
+{
+    const struct next_in *in = call->own;
+    struct schedule schedule;
+    SCOPED(plan_close) struct plan plan = {0};
+    if (!take_schedule(call, in->query, &schedule, &call->failure) ||
+        !plan_open(&schedule, planner_zones(call->api->parts.planner), call->arena, &plan,
+                   &call->failure)) {
+        call_fail(call, &call->failure);
+        return;
+    }
+    int64_t *times = arena_array(call->arena, int64_t, (size_t)in->n);
+    int64_t now_ms = clock_now(call->api->options.clock).wall_ms;
+    size_t count = recur_list(plan.recur, now_ms, (size_t)in->n, times);
+    struct json_writer w = call_writer(call);
+    write_next(&w, &plan, times, count);
+    call_answer(call, 200);
+}
+
+bool on_schedule_next(struct call *call, struct err *err)
+{
+    struct next_in *in = arena_new(call->arena, struct next_in);
+    in->n = NEXT_TIMES;
+    if (!call_params(call, schedule_next_params, in, err) ||
+        !ask_schedule(call, answer_next, err)) {
+        return false;
+    }
+    in->query = call->own;
+    call->own = in;
+    return true;
+}
+
+/* ---- Previews ---- */
+
+static void put_text(struct json_writer *w, const char *key, struct str text)
+{
+    if (!str_absent(text)) {
+        json_put_str(w, key, text);
+    }
+}
+
+static void put_preview(struct json_writer *w, const struct schedule *schedule,
+                        const struct plan *plan, int64_t now_ms)
+{
+    int64_t times[PREVIEW_TIMES];
+    size_t count = recur_list(plan->recur, now_ms, PREVIEW_TIMES, times);
+    SCOPED(buf_fini) struct buf summary = BUF_INIT(SUMMARY_MAX);
+    json_put_c(w, "mode", "TASK_CREATION");
+    json_put_str(w, "title", schedule->title);
+    json_put_c(w, "category", schedule_categories[schedule->category]);
+    json_put_bool(w, "isOneTime", schedule->one_time);
+    put_text(w, "rrule", schedule->rrule);
+    put_text(w, "dtstart", schedule->dtstart);
+    put_text(w, "timezone", schedule->timezone);
+    json_put_array(w, "next");
+    for (size_t i = 0; i < count; i++) {
+        json_add_time(w, times[i]);
+    }
+    json_close_array(w);
+    summary_write(&summary, &plan->order);
+    json_put_str(w, "summary", buf_view(&summary));
+}
+
+bool on_schedule_preview(struct call *call, struct err *err)
+{
+    struct schedule_in in;
+    SCOPED(plan_close) struct plan plan = {0};
+    if (!call_params(call, no_params, NULL, err)) {
+        return false;
+    }
+    if (!schedule_in_read(call, true, &in, err) ||
+        !plan_open(&in.schedule, planner_zones(call->api->parts.planner), call->arena, &plan,
+                   err)) {
+        if (err->kind == ERR_REFUSED) {
+            schedule_refuse(call, err, &in.refusal);
+        }
+        return err->kind == ERR_REFUSED;
+    }
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    put_preview(&w, &in.schedule, &plan, in.now_ms);
+    json_close_object(&w);
+    call_answer(call, 200);
+    return true;
+}

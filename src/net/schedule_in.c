@@ -1,0 +1,200 @@
+/* net/schedule_in.c: wishes about schedules out of JSON. See schedule_in.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/schedule_in.h"
+
+#define MORE_ROW(label, member, form_kind, ...)                                                    \
+    FORM_ROW(label, struct schedule_in, member, form_kind, FORM_SET, __VA_ARGS__)
+
+static const struct form_row create_rows[] = {
+    MORE_ROW("cron", cron, FORM_TEXT, .max = RRULE_TEXT_MAX),
+    MORE_ROW("text", text, FORM_TEXT, .max = ENGLISH_TEXT_MAX),
+    MORE_ROW("now", now_ms, FORM_TIME, 0), /* the last: only of a preview */
+};
+static const struct form create_form = {create_rows, ARRAY_LEN(create_rows) - 1};
+static const struct form preview_form = {create_rows, ARRAY_LEN(create_rows)};
+static const struct form patch_form = {create_rows, 1};
+
+struct str call_user(const struct call *call)
+{
+    return call->who.user[0] == '\0' ? STR_NONE : str_of(call->who.user);
+}
+
+/* A token of a user speaks for that user alone. */
+static bool check_user(struct str user, struct schedule *schedule, struct err *err)
+{
+    if (str_absent(user)) {
+        return true;
+    }
+    if (!str_absent(schedule->user) && !str_eq(schedule->user, user)) {
+        return err_set(err, ERR_FORBIDDEN, "this token may only touch schedules of its own user");
+    }
+    schedule->user = user;
+    return true;
+}
+
+/* ---- Creating ---- */
+
+static bool refuse(struct err *err, const char *field, const char *why)
+{
+    err_field(err, field, "%s", why);
+    err->kind = ERR_REFUSED;
+    return false;
+}
+
+static bool check_one_time(const struct schedule_in *in, struct err *err)
+{
+    bool said = form_given(&schedule_form, in->given, "isOneTime");
+    return !said || in->schedule.one_time || !str_absent(in->schedule.rrule) ||
+           !str_absent(in->cron) || in->schedule.rdates.count > 0 ||
+           err_field(err, "isOneTime", "isOneTime is false, but there is no rule");
+}
+
+/* ---- English ---- */
+
+static bool is_said_twice(const struct schedule_in *in)
+{
+    const struct schedule *schedule = &in->schedule;
+    return !str_absent(schedule->rrule) || !str_absent(in->cron) ||
+           !str_absent(schedule->dtstart) || schedule->rdates.count > 0;
+}
+
+/* What the sentence says goes where the client said nothing. */
+static void take_sentence(struct schedule_in *in, const struct english_read *read)
+{
+    struct schedule *schedule = &in->schedule;
+    schedule->rrule = read->kind == ENGLISH_RECURRING ? read->rrule : STR_NONE;
+    schedule->dtstart = read->dtstart;
+    if (str_absent(schedule->title)) {
+        schedule->title = read->title.len == 0 ? STR("Reminder") : read->title;
+    }
+    if (str_absent(schedule->purpose)) {
+        schedule->purpose = read->purpose;
+    }
+    if (!form_given(&schedule_form, in->given, "category")) {
+        int category = SCHEDULE_OTHERS;
+        (void)!form_word(schedule_categories, str_of(english_category_name(read->category)),
+                         &category);
+        schedule->category = (enum schedule_category)category;
+    }
+}
+
+static bool read_sentence(struct call *call, struct schedule_in *in, struct err *err)
+{
+    const struct planner *planner = call->api->parts.planner;
+    struct english_read read;
+    struct err why = ERR_INIT;
+    SCOPED(zone_release_at) const struct zone *zone = NULL;
+    if (is_said_twice(in)) {
+        return err_field(err, "text", "text must not be given beside rrule, cron or dtstart");
+    }
+    if (!zones_get(planner_zones(planner), in->schedule.timezone, &zone, &why)) {
+        return err_field(err, "timezone", "timezone: %s", why.text);
+    }
+    english_read(&(struct english_asked){.text = in->text,
+                                         .now_ms = in->now_ms,
+                                         .zone = zone,
+                                         .min_lead_ms = planner_limits(planner)->min_lead_ms},
+                 call->arena, &read);
+    if (read.kind == ENGLISH_REFUSED) {
+        in->refusal = read.refusal;
+        err_set(err, ERR_REFUSED, STR_FMT, STR_ARG(read.refusal.reason));
+        return false;
+    }
+    take_sentence(in, &read);
+    return true;
+}
+
+/* ---- Structured ---- */
+
+static bool read_structured(struct call *call, bool preview, struct schedule_in *in,
+                            struct err *err)
+{
+    struct schedule *schedule = &in->schedule;
+    if (preview && str_absent(schedule->title)) {
+        schedule->title = STR("preview");
+    }
+    if (!schedule_check(schedule, call->arena, err)) {
+        return false;
+    }
+    if (str_absent(schedule->rrule) && str_absent(in->cron) && str_absent(schedule->dtstart)) {
+        return refuse(err, "dtstart", "when should it run? rrule, cron or dtstart is needed");
+    }
+    return check_one_time(in, err) &&
+           schedule_settle(schedule, in->cron, planner_zones(call->api->parts.planner), in->now_ms,
+                           call->arena, err);
+}
+
+bool schedule_in_read(struct call *call, bool preview, struct schedule_in *out, struct err *err)
+{
+    struct json json;
+    *out = (struct schedule_in){.schedule = SCHEDULE_INIT};
+    const struct form_more more = {preview ? &preview_form : &create_form, out};
+    if (!call_json(call, &json, err) ||
+        !form_read(&json, &schedule_form, &out->schedule, &out->given, &more, err) ||
+        !json_end(&json, err) || !check_user(call_user(call), &out->schedule, err)) {
+        return false;
+    }
+    if (out->now_ms == 0) {
+        out->now_ms = clock_now(call->api->options.clock).wall_ms;
+    }
+    if (!str_absent(out->text) && !read_sentence(call, out, err)) {
+        return false;
+    }
+    return read_structured(call, preview, out, err);
+}
+
+/* ---- Changing ---- */
+
+/* Whether one of the fields that say when was given. */
+static bool is_retimed(uint64_t given)
+{
+    static const char *const fields[] = {"rrule",    "dtstart", "exdates", "rdates",
+                                         "timezone", "dstGap",  "dstFold", "isOneTime"};
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+        if (form_given(&schedule_form, given, fields[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where nobody said when to begin, another rule or zone begins now. */
+static void begin_anew(struct schedule_in *in)
+{
+    struct schedule *schedule = &in->schedule;
+    if (form_given(&schedule_form, in->given, "dtstart")) {
+        schedule->open_start = false;
+    } else if (schedule->open_start &&
+               (!str_absent(in->cron) || form_given(&schedule_form, in->given, "rrule") ||
+                form_given(&schedule_form, in->given, "timezone"))) {
+        schedule->dtstart = STR_NONE;
+    }
+}
+
+bool schedule_in_change(void *arg, struct schedule *schedule, bool *retimed, struct arena *arena,
+                        struct err *err)
+{
+    const struct schedule_patch *patch = arg;
+    struct json json;
+    struct schedule_in in = {.schedule = *schedule};
+    const struct form_more more = {&patch_form, &in};
+    in.schedule.one_time = false; /* follows from the rest */
+    json_start(&json, patch->body, arena);
+    if (!form_read(&json, &schedule_form, &in.schedule, &in.given, &more, err) ||
+        !json_end(&json, err) || !check_user(patch->user, &in.schedule, err) ||
+        !schedule_check(&in.schedule, arena, err)) {
+        return false;
+    }
+    if (!str_absent(in.cron) && !form_given(&schedule_form, in.given, "rrule")) {
+        in.schedule.rrule = STR_NONE; /* instead of the old rule */
+    }
+    *retimed = !str_absent(in.cron) || is_retimed(in.given);
+    begin_anew(&in);
+    if (!schedule_settle(&in.schedule, in.cron, patch->zones, clock_now(patch->clock).wall_ms,
+                         arena, err)) {
+        return false;
+    }
+    *schedule = in.schedule;
+    return true;
+}

@@ -1,0 +1,40 @@
+/* net/schedule_in.h: wishes about schedules out of JSON, read by the table of their fields.
+ *
+ * Thread: net loop, but for schedule_in_change(), which the planner calls on the engine's.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_NET_SCHEDULE_IN_H
+#define ERRAND_NET_SCHEDULE_IN_H
+
+#include "net/call.h"
+#include "schedule/english.h"
+#include "schedule/planner.h"
+
+struct schedule_in {
+    struct schedule schedule;
+    uint64_t given; /* rows of the form that were there */
+    struct str cron, text;
+    int64_t now_ms;                 /* of a preview; 0: now */
+    struct english_refusal refusal; /* of a text: what would have to be said otherwise */
+};
+
+/* The body of POST /api/schedules, and of /preview, which may bring `now` and need no title.
+ * A text is read as English. Afterwards the schedule is settled: malformed fields are 400 and
+ * named; a request without any time, and a text that cannot be meant, are ERR_REFUSED. */
+MUST_CHECK bool schedule_in_read(struct call *call, bool preview, struct schedule_in *out,
+                                 struct err *err);
+
+/* The body of a PATCH; its change() and arg are for the planner. */
+struct schedule_patch {
+    struct str body;
+    struct str user; /* whose schedules the asker may touch; absent: all */
+    struct zones *zones;
+    const struct clock *clock;
+};
+bool schedule_in_change(void *patch, struct schedule *schedule, bool *retimed, struct arena *arena,
+                        struct err *err);
+
+/* Whose schedules the asker may see: its token's user, or absent. */
+struct str call_user(const struct call *call);
+
+#endif

@@ -1,0 +1,77 @@
+/* net/schedule_out.c: schedules and executions as JSON. See schedule_out.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "net/schedule_out.h"
+
+#include "net/fault.h"
+#include "net/task_out.h"
+#include "schedule/english.h"
+
+/* Leaves out what is too long for a list. */
+static bool omit(struct str *text, bool in_list)
+{
+    bool long_one = in_list && text->len > LIST_OMIT_OVER;
+    *text = long_one ? STR_NONE : *text;
+    return long_one;
+}
+
+static void put_omitted(struct json_writer *w, const char *key, bool omitted)
+{
+    if (omitted) {
+        json_put_bool(w, key, true);
+    }
+}
+
+void schedule_write(struct json_writer *w, const struct schedule *schedule, bool in_list)
+{
+    struct schedule shown = *schedule;
+    bool payload = omit(&shown.payload, in_list), messages = omit(&shown.messages, in_list);
+    json_open_object(w);
+    form_show(w, &schedule_form, &shown);
+    put_omitted(w, "payloadOmitted", payload);
+    put_omitted(w, "messagesOmitted", messages);
+    json_close_object(w);
+}
+
+void execution_write(struct json_writer *w, const struct execution *execution, bool in_list)
+{
+    struct execution shown = *execution;
+    bool content = omit(&shown.content, in_list);
+    json_open_object(w);
+    form_show(w, &execution_form, &shown);
+    put_omitted(w, "contentOmitted", content);
+    json_close_object(w);
+}
+
+/* ---- Refusals ---- */
+
+void schedule_refuse(struct call *call, const struct err *err,
+                     const struct english_refusal *refusal)
+{
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_key(&w, "error");
+    fault_write(&w, err);
+    json_put_object(&w, "refusal");
+    json_put_array(&w, "fields");
+    if (err->field[0] != '\0') {
+        json_add_str(&w, str_of(err->field));
+    }
+    for (size_t i = 0; refusal != NULL && i < refusal->fields_count; i++) {
+        json_add_str(&w, str_of(refusal->fields[i]));
+    }
+    json_close_array(&w);
+    json_put_c(&w, "reason", err->text);
+    json_close_object(&w);
+    json_close_object(&w);
+    call_answer(call, fault_status(err->kind));
+}
+
+void schedule_fail(struct call *call)
+{
+    if (call->failure.kind == ERR_REFUSED) {
+        schedule_refuse(call, &call->failure, NULL);
+    } else {
+        call_fail(call, &call->failure);
+    }
+}
