@@ -21,6 +21,7 @@ const struct verb *const verbs[] = {
     &watch_verb,
     &work_verb,
     &stats_verb,
+    &schedule_verb,
     &queues_verb,
     &queues_set_verb,
     &queues_pause_verb,

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "schedule/english_phrase.h"
 
-#define AMOUNT_MAX 1000000 /* days, months, years: beyond any time we handle */
+#define AMOUNT_MAX 10000000 /* days, months, years: beyond any time we handle */
 
 static const int64_t unit_s[] = {
     [UNIT_SECOND] = 1,  [UNIT_MINUTE] = 60,      [UNIT_HOUR] = 3600,
@@ -44,11 +44,11 @@ size_t phrase_number(const struct tokens *t, size_t at, int *n)
 
 void amount_add(struct amount *out, int n, int hundredths, int unit)
 {
-    n = unit > UNIT_HOUR ? MIN(n, AMOUNT_MAX) : n;
     if (out->unit == UNIT_NONE) {
         out->unit = unit;
         out->n = n;
     }
+    n = unit > UNIT_HOUR ? MIN(n, AMOUNT_MAX) : n;
     switch (unit) {
     case UNIT_MONTH:
         out->months += n;

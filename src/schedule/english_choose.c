@@ -357,9 +357,40 @@ static void blame(struct choice *c)
     }
 }
 
+static bool has_time_before(const struct choice *c, const struct phrase *end)
+{
+    for (const struct phrase *p = c->phrases; p < end; p++) {
+        if (p->cluster == end->cluster && p->force > FORCE_THING &&
+            (p->said.clocks_count > 0 || p->said.unit <= UNIT_HOUR)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "every day at 9am until June 30 at 5pm": the second time is that of the end. */
+static void join_ends(struct choice *c, struct arena *arena)
+{
+    for (size_t i = 0; i + 1 < c->count; i++) {
+        struct phrase *end = &c->phrases[i], *time = end + 1;
+        bool dated = end->kind == PHRASE_END && end->said.until != NULL &&
+                     end->said.until->clocks_count == 0 && said_has_day(end->said.until);
+        if (dated && time->kind == PHRASE_TIME && time->said.clocks_count == 1 &&
+            time->from == end->to && has_time_before(c, end)) {
+            struct said *until = arena_new(arena, struct said);
+            *until = *end->said.until;
+            until->clocks[until->clocks_count++] = time->said.clocks[0];
+            end->said.until = until;
+            end->to = time->to;
+            time->force = FORCE_THING;
+        }
+    }
+}
+
 void choose(const struct tokens *t, struct arena *arena, struct choice *out)
 {
     choose_find(t, arena, out);
+    join_ends(out, arena);
     struct phrase *main = strongest_recurring(out);
     main = main != NULL ? main : strongest_once(out);
     if (main == NULL) {

@@ -46,7 +46,7 @@ static void say_times(const struct rrule *rule, struct said *said)
     for (uint64_t h = rule->hours; h != 0; h &= h - 1) {
         for (uint64_t m = rule->minutes; m != 0; m &= m - 1) {
             said->clocks[said->clocks_count++] =
-                (struct clock){.hour = (int)bits_first(h), .minute = (int)bits_first(m)};
+                (struct day_time){.hour = (int)bits_first(h), .minute = (int)bits_first(m)};
         }
     }
 }
@@ -313,7 +313,7 @@ static bool shift_series(struct edit *e, struct said *said)
         carry = wall_div(at + by, WALL_DAY_S);
         at = wall_mod(at + by, WALL_DAY_S);
         said->clocks[i] =
-            (struct clock){(int)(at / 3600), (int)(at / 60 % 60), (int)(at % 60), false};
+            (struct day_time){(int)(at / 3600), (int)(at / 60 % 60), (int)(at % 60), false};
     }
     return shift_days(e, said, days + carry);
 }

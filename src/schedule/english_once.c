@@ -50,7 +50,7 @@ int64_t resolve_add(int64_t day, const struct amount *amount)
 /* ---- Time of the day ---- */
 
 /* An hour that leaves am or pm open: 7 to 11 is am, 12 is noon, 1 to 6 is pm. */
-static int hour_of(const struct clock *clock, unsigned parts)
+static int hour_of(const struct day_time *clock, unsigned parts)
 {
     int hour = clock->hour;
     bool night = parts == 1u << PART_NIGHT;
@@ -66,7 +66,7 @@ static int hour_of(const struct clock *clock, unsigned parts)
     return hour >= 7 ? hour : hour + 12;
 }
 
-bool resolve_clock(const struct said *said, const struct clock *clock, int64_t *time_s)
+bool resolve_clock(const struct said *said, const struct day_time *clock, int64_t *time_s)
 {
     *time_s = hour_of(clock, said->parts) * 3600 + clock->minute * 60 + clock->second;
     return true;

@@ -49,7 +49,7 @@ void amount_add(struct amount *out, int n, int hundredths, int unit);
 size_t phrase_separator(const struct tokens *t, size_t at); /* ", and", "/" */
 
 /* One time of the day. `led`: after "at", where a bare number is one. */
-size_t phrase_clock(const struct tokens *t, size_t at, bool led, struct clock *out,
+size_t phrase_clock(const struct tokens *t, size_t at, bool led, struct day_time *out,
                     enum said_fault *fault);
 size_t phrase_clocks(const struct tokens *t, size_t at, bool led, struct said *said);
 

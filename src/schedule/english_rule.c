@@ -191,7 +191,7 @@ static bool yearly(struct draft *d, unsigned months)
 
 /* ---- What time ---- */
 
-static bool set_clocks(struct draft *d, const struct clock *clocks, unsigned count)
+static bool set_clocks(struct draft *d, const struct day_time *clocks, unsigned count)
 {
     struct rrule *rule = &d->rule;
     for (unsigned i = 0; i < count; i++) {
@@ -220,7 +220,7 @@ static bool default_clock(struct draft *d)
 {
     static const int hours[] = {
         [PART_MORNING] = 9, [PART_AFTERNOON] = 15, [PART_EVENING] = 18, [PART_NIGHT] = 20};
-    struct clock clocks[5] = {0};
+    struct day_time clocks[5] = {0};
     unsigned count = 0;
     for (unsigned part = PART_MORNING; part <= PART_NIGHT; part++) {
         if (d->said->parts >> part & 1) {
@@ -229,7 +229,7 @@ static bool default_clock(struct draft *d)
     }
     if (count == 0) {
         int s = d->to->default_s;
-        clocks[count++] = (struct clock){s / 3600, s / 60 % 60, s % 60, false};
+        clocks[count++] = (struct day_time){s / 3600, s / 60 % 60, s % 60, false};
     }
     return set_clocks(d, clocks, count);
 }

@@ -16,7 +16,7 @@
 #define SAID_ALL_DAYS   0x7fu
 
 /* A time of the day. `open`: neither am nor pm was said, nor is it plain from the digits. */
-struct clock {
+struct day_time {
     int hour, minute, second;
     bool open;
 };
@@ -85,7 +85,7 @@ struct said {
     bool if_weekday; /* "the 13th if it is Friday" */
 
     /* What time. */
-    struct clock clocks[SAID_CLOCKS_MAX];
+    struct day_time clocks[SAID_CLOCKS_MAX];
     unsigned clocks_count;
     uint32_t hours;                 /* with `minutes`: "at minutes 0 and 30 of hours 9 to 17" */
     uint64_t only[RRULE_DAY_WORDS]; /* the 1st, 3rd … of each day or month, as a summary says it */
@@ -93,7 +93,7 @@ struct said {
     unsigned parts;                 /* bits of enum word_part */
     bool tonight;
     bool has_window;
-    struct clock from, to;
+    struct day_time from, to;
 
     /* From when, until when, what not. */
     const struct said *start, *until;
@@ -147,7 +147,7 @@ bool resolve_refuse(struct resolved *out, const char *field, struct str reason);
 /* english_once.c: the day that is said, with a time of the day for "the next one in the future". */
 bool resolve_day(const struct resolver *to, const struct said *said, int64_t time_s, int64_t *day,
                  struct resolved *out);
-bool resolve_clock(const struct said *said, const struct clock *clock, int64_t *time_s);
+bool resolve_clock(const struct said *said, const struct day_time *clock, int64_t *time_s);
 bool resolve_once(const struct resolver *to, const struct said *said, struct resolved *out);
 int64_t resolve_add(int64_t day, const struct amount *amount); /* calendar days and months */
 bool resolve_recurring(const struct resolver *to, const struct said *said, struct resolved *out);

@@ -9,7 +9,7 @@ static bool fits(int hour, int minute, int second, int half_of_day)
     return hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second <= 59 && halves;
 }
 
-static bool set_clock(struct clock *out, int hour, int minute, int half_of_day, bool is_24,
+static bool set_clock(struct day_time *out, int hour, int minute, int half_of_day, bool is_24,
                       enum said_fault *fault)
 {
     if (!fits(hour, minute, out->second, half_of_day)) {
@@ -53,7 +53,7 @@ static size_t part_after(const struct tokens *t, size_t at, int *part)
     return to + 1;
 }
 
-static void settle(struct clock *clock, int part)
+static void settle(struct day_time *clock, int part)
 {
     if (!clock->open || part == PART_NONE) {
         return;
@@ -65,7 +65,8 @@ static void settle(struct clock *clock, int part)
 }
 
 /* 9:30, 9am. */
-static size_t digital(const struct tokens *t, size_t at, struct clock *out, enum said_fault *fault)
+static size_t digital(const struct tokens *t, size_t at, struct day_time *out,
+                      enum said_fault *fault)
 {
     const struct token *token = &t->at[at];
     int half = token->half_of_day;
@@ -86,7 +87,7 @@ static size_t spoken_minutes(const struct tokens *t, size_t at, int *minute)
 }
 
 /* 9, 0900, nine, nine thirty; with am, pm or o'clock, or after "at". */
-static size_t number_clock(const struct tokens *t, size_t at, bool led, struct clock *out,
+static size_t number_clock(const struct tokens *t, size_t at, bool led, struct day_time *out,
                            enum said_fault *fault)
 {
     int hour, minute = 0, half = -1;
@@ -120,7 +121,7 @@ static size_t number_clock(const struct tokens *t, size_t at, bool led, struct c
 }
 
 /* The hour after "past" or "to". */
-static size_t hour_after(const struct tokens *t, size_t at, struct clock *out,
+static size_t hour_after(const struct tokens *t, size_t at, struct day_time *out,
                          enum said_fault *fault)
 {
     if (token_is(t, at, WORD_MOMENT)) {
@@ -131,7 +132,7 @@ static size_t hour_after(const struct tokens *t, size_t at, struct clock *out,
                                        : number_clock(t, at, true, out, fault);
 }
 
-static void minutes_before(struct clock *clock, int minutes)
+static void minutes_before(struct day_time *clock, int minutes)
 {
     int hour = clock->hour;
     clock->minute = 60 - minutes;
@@ -139,7 +140,7 @@ static void minutes_before(struct clock *clock, int minutes)
 }
 
 /* half past six, quarter to nine, ten past nine. */
-static size_t relative(const struct tokens *t, size_t at, bool led, struct clock *out,
+static size_t relative(const struct tokens *t, size_t at, bool led, struct day_time *out,
                        enum said_fault *fault)
 {
     int minutes = 0;
@@ -173,7 +174,7 @@ static size_t relative(const struct tokens *t, size_t at, bool led, struct clock
 }
 
 /* noon, 12 noon, the end of the day, close of business. */
-static size_t moment(const struct tokens *t, size_t at, struct clock *out)
+static size_t moment(const struct tokens *t, size_t at, struct day_time *out)
 {
     size_t to = at + token_is(t, at, WORD_THE);
     bool close = token_is_word(t, to, "close") && token_is(t, to + 1, WORD_OF) &&
@@ -197,15 +198,15 @@ static size_t moment(const struct tokens *t, size_t at, struct clock *out)
     return at;
 }
 
-size_t phrase_clock(const struct tokens *t, size_t at, bool led, struct clock *out,
+size_t phrase_clock(const struct tokens *t, size_t at, bool led, struct day_time *out,
                     enum said_fault *fault)
 {
     int part = PART_NONE;
-    *out = (struct clock){.open = false};
+    *out = (struct day_time){.open = false};
     size_t to = moment(t, at, out);
     to = to > at ? to : relative(t, at, led, out, fault);
     if (to == at) {
-        *out = (struct clock){.open = false};
+        *out = (struct day_time){.open = false};
         to = token_is(t, at, WORD_CLOCK) ? digital(t, at, out, fault)
                                          : number_clock(t, at, led, out, fault);
     }
@@ -219,7 +220,7 @@ size_t phrase_clock(const struct tokens *t, size_t at, bool led, struct clock *o
     return to;
 }
 
-static int64_t of_day(const struct clock *clock)
+static int64_t of_day(const struct day_time *clock)
 {
     return clock->hour * 60 + clock->minute;
 }
@@ -228,8 +229,8 @@ static int64_t of_day(const struct clock *clock)
 static void inherit(struct said *said, unsigned from)
 {
     for (unsigned i = said->clocks_count - 1; i > from; i--) {
-        struct clock *earlier = &said->clocks[i - 1], *later = &said->clocks[i];
-        struct clock moved = *earlier;
+        struct day_time *earlier = &said->clocks[i - 1], *later = &said->clocks[i];
+        struct day_time moved = *earlier;
         moved.hour = moved.hour % 12 + (later->hour >= 12 ? 12 : 0);
         if (earlier->open && !later->open && later->hour <= 23 && of_day(&moved) < of_day(later)) {
             *earlier = moved;

@@ -13,7 +13,7 @@ import threading
 
 from errand import START, UUID7, binary, check, has, main, same, test, together, wait_for
 
-COMMANDS = ("serve", "push", "ls", "show", "why", "cancel", "retry", "watch", "stats", "queues", "workers",
+COMMANDS = ("serve", "push", "ls", "show", "why", "cancel", "retry", "watch", "stats", "schedule", "queues", "workers",
             "migrate", "token", "bench", "doctor", "completion")
 
 
@@ -58,6 +58,31 @@ def without_a_server_client_commands_fail_with_1(nest):
         check("127.0.0.1:1" in run.stderr, run.stderr)
     run = nest.run("ls", "--url", "ftp://x", expect=None)
     check(run.returncode in (1, 2) and run.stderr)
+
+
+# ---- Schedules ----
+
+
+@test(server=False)
+def explain_shows_what_a_sentence_means(nest):
+    at = ("--timezone", "Europe/Paris", "--now", "2027-03-01T10:00:00")
+    said = nest.run("schedule", "--explain", "every Monday at 9am water the plants", *at).stdout
+    for part in ("how often", "what time", "the task", "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0",
+                 "2027-03-08T09:00:00+01:00", "2027-04-05T09:00:00+02:00"):
+        check(part in said, f"{part} is not in {said}")
+    answer = json.loads(nest.run("schedule", "--explain", "tomorrow at 5pm call mom", *at, "--json").stdout)
+    same((answer["isOneTime"], answer["title"], answer["dtstart"], answer["next"]),
+         (True, "call mom", "2027-03-02T17:00:00", ["2027-03-02T16:00:00.000Z"]))
+
+
+@test(server=False)
+def explain_says_why_it_refuses(nest):
+    run = nest.run("schedule", "--explain", "remind", "me", "soon", expect=1)
+    check("vague" in run.stderr, run.stderr)
+    answer = json.loads(nest.run("schedule", "--explain", "buy milk", "--json", expect=1).stdout)
+    check(answer["mode"] == "REFUSAL" and answer["refusal"]["fields"] and answer["refusal"]["reason"])
+    nest.run("schedule", "--explain", "tomorrow", "--timezone", "Mars/Olympus", expect=2)
+    nest.run("schedule", "tomorrow", expect=2)
 
 
 # ---- Push ----

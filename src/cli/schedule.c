@@ -1,0 +1,308 @@
+/* cli/schedule.c: `errand schedule`: what a sentence orders.
+ *
+ * Each action is a flag and a function, in one table. --explain works without a server: it reads
+ * the sentence with the same grammar and shows what was understood.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "cli/human.h"
+#include "cli/verb.h"
+#include "schedule/english.h"
+#include "schedule/summary.h"
+#include "wire/json.h"
+
+#define NEXT_COUNT  5
+#define MIN_LEAD_MS (5 * SECOND_MS) /* the server's default, [schedule] min_lead */
+
+struct schedule_options {
+    bool explain, json;
+    struct str zone, now;
+};
+
+static const struct schedule_options schedule_defaults = {.zone = {"UTC", 3}};
+
+/* One sentence, read. */
+struct reading {
+    struct english_asked asked;
+    struct english_read read;
+    int64_t next_ms[NEXT_COUNT];
+    size_t next_count;
+    struct buf summary;
+    struct arena arena;
+};
+
+static void reading_fini(struct reading *reading)
+{
+    buf_fini(&reading->summary);
+    arena_fini(&reading->arena);
+    zone_release(reading->asked.zone);
+}
+
+/* ---- Reading ---- */
+
+static struct str join(const struct words *words, struct arena *arena)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(MIB);
+    for (size_t i = 0; i < words->count; i++) {
+        buf_c(&text, i > 0 ? " " : "");
+        buf_str(&text, words->at[i]);
+    }
+    return arena_str(arena, buf_view(&text));
+}
+
+static bool read_now(struct str text, const struct zone *zone, int64_t *out_ms, struct err *err)
+{
+    struct when when;
+    struct zone_answer answer;
+    if (str_absent(text)) {
+        *out_ms = clock_real_wall_ms();
+        return true;
+    }
+    if (!when_parse(text, &when, err)) {
+        return err_wrap(err, "--now");
+    }
+    zone_resolve(zone, when.s, &answer);
+    *out_ms = (when.is_utc ? when.s : answer.first_s) * 1000;
+    return true;
+}
+
+static void look_ahead(struct reading *reading)
+{
+    SCOPED(recur_free_at) struct recur *recur = NULL;
+    const struct english_read *read = &reading->read;
+    bool recurring = read->kind == ENGLISH_RECURRING;
+    struct recur_order order = {
+        .start = read->start, .rule = recurring ? &read->rule : NULL, .zone = reading->asked.zone};
+    summary_write(&reading->summary, &order);
+    if (recur_new(&order, &recur, NULL)) {
+        reading->next_count =
+            recur_list(recur, reading->asked.now_ms, NEXT_COUNT, reading->next_ms);
+    }
+}
+
+static bool read_text(const struct schedule_options *options, const struct words *words,
+                      struct reading *out, struct err *err)
+{
+    struct zones *zones = zones_new(NULL);
+    bool known = zones_get(zones, options->zone, &out->asked.zone, err);
+    zones_free(zones);
+    if (!known || !read_now(options->now, out->asked.zone, &out->asked.now_ms, err)) {
+        return false;
+    }
+    out->asked.text = join(words, &out->arena);
+    out->asked.min_lead_ms = MIN_LEAD_MS;
+    english_read(&out->asked, &out->arena, &out->read);
+    if (out->read.kind != ENGLISH_REFUSED) {
+        look_ahead(out);
+    }
+    return true;
+}
+
+/* ---- Telling ---- */
+
+/* Where the run of words of one phrase, or of one role, ends. */
+static size_t run_end(const struct english_read *read, size_t from)
+{
+    size_t to = from + 1;
+    while (to < read->words_count && read->words[to].role == read->words[from].role &&
+           read->words[to].phrase == read->words[from].phrase) {
+        to++;
+    }
+    return to;
+}
+
+static struct str run_text(const struct english_read *read, size_t from, size_t to)
+{
+    const char *start = read->words[from].text.ptr;
+    struct str last = read->words[to - 1].text;
+    return (struct str){start, (size_t)(last.ptr + last.len - start)};
+}
+
+static void write_local(struct buf *out, const struct zone *zone, int64_t at_ms)
+{
+    int64_t utc_s = wall_div(at_ms, 1000), offset_min = (zone_wall(zone, utc_s) - utc_s) / 60;
+    wall_write(out, zone_wall(zone, utc_s));
+    int64_t size = offset_min < 0 ? -offset_min : offset_min;
+    buf_printf(out, "%c%02d:%02d", offset_min < 0 ? '-' : '+', (int)(size / 60), (int)(size % 60));
+}
+
+static void print_words(struct reading *reading, const struct paper *paper)
+{
+    static const char *const heads[] = {"WORDS", "TAKEN FOR", NULL};
+    const struct english_read *read = &reading->read;
+    SCOPED(table_fini) struct table table;
+    table_init(&table, heads, &reading->arena);
+    for (size_t from = 0; from < read->words_count;) {
+        size_t to = run_end(read, from);
+        SCOPED(buf_fini) struct buf clean = BUF_INIT(64 * KIB);
+        human_clean(&clean, run_text(read, from, to));
+        table_add(&table, buf_view(&clean));
+        table_add(&table, str_of(english_role_name(read->words[from].role)));
+        from = to;
+    }
+    table_print(&table, paper);
+}
+
+static void print_schedule(const struct reading *reading)
+{
+    const struct english_read *read = &reading->read;
+    SCOPED(buf_fini) struct buf out = BUF_INIT(64 * KIB);
+    buf_printf(&out, "\n" STR_FMT "\n", STR_ARG(buf_view(&reading->summary)));
+    buf_c(&out, "title     ");
+    human_clean(&out, read->title);
+    buf_printf(&out, "\ncategory  %s\n", english_category_name(read->category));
+    if (read->kind == ENGLISH_RECURRING) {
+        buf_printf(&out, "rule      " STR_FMT "\n", STR_ARG(read->rrule));
+    }
+    buf_printf(&out, "start     " STR_FMT "\n", STR_ARG(read->dtstart));
+    for (size_t i = 0; i < reading->next_count; i++) {
+        buf_c(&out, i == 0 ? "next      " : "          ");
+        write_local(&out, reading->asked.zone, reading->next_ms[i]);
+        buf_char(&out, '\n');
+    }
+    fputs(buf_c_text(&out), stdout);
+}
+
+static void write_words(const struct english_read *read, struct json_writer *w)
+{
+    json_put_array(w, "words");
+    for (size_t from = 0; from < read->words_count;) {
+        size_t to = run_end(read, from);
+        json_open_object(w);
+        json_put_str(w, "text", run_text(read, from, to));
+        json_put_c(w, "takenFor", english_role_name(read->words[from].role));
+        json_close_object(w);
+        from = to;
+    }
+    json_close_array(w);
+}
+
+static void write_refusal(const struct english_refusal *refusal, struct json_writer *w)
+{
+    json_put_object(w, "refusal");
+    json_put_array(w, "fields");
+    for (size_t i = 0; i < refusal->fields_count; i++) {
+        json_add_str(w, str_of(refusal->fields[i]));
+    }
+    json_close_array(w);
+    json_put_str(w, "reason", refusal->reason);
+    json_close_object(w);
+}
+
+static void write_schedule(const struct reading *reading, struct json_writer *w)
+{
+    const struct english_read *read = &reading->read;
+    json_put_str(w, "title", read->title);
+    json_put_c(w, "category", english_category_name(read->category));
+    json_put_bool(w, "isOneTime", read->kind == ENGLISH_ONCE);
+    if (read->kind == ENGLISH_RECURRING) {
+        json_put_str(w, "rrule", read->rrule);
+    }
+    json_put_str(w, "dtstart", read->dtstart);
+    json_put_c(w, "timezone", zone_name(reading->asked.zone));
+    json_put_array(w, "next");
+    for (size_t i = 0; i < reading->next_count; i++) {
+        json_add_time(w, reading->next_ms[i]);
+    }
+    json_close_array(w);
+    json_put_str(w, "summary", buf_view(&reading->summary));
+}
+
+static void print_json(const struct reading *reading)
+{
+    const struct english_read *read = &reading->read;
+    bool refused = read->kind == ENGLISH_REFUSED;
+    SCOPED(buf_fini) struct buf text = BUF_INIT(MIB);
+    struct json_writer w = JSON_WRITER(&text);
+    json_open_object(&w);
+    json_put_c(&w, "mode", refused ? "REFUSAL" : "TASK_CREATION");
+    if (refused) {
+        write_refusal(&read->refusal, &w);
+    } else {
+        write_schedule(reading, &w);
+    }
+    write_words(read, &w);
+    json_close_object(&w);
+    puts(buf_c_text(&text));
+}
+
+static enum exit_status explain(const struct schedule_options *options, const struct words *words)
+{
+    SCOPED(reading_fini)
+    struct reading reading = {.summary = BUF_INIT(64 * KIB), .arena = ARENA_INIT};
+    struct paper paper = paper_stdout();
+    struct err err = ERR_INIT;
+    if (!read_text(options, words, &reading, &err)) {
+        return verb_usage(&err);
+    }
+    bool refused = reading.read.kind == ENGLISH_REFUSED;
+    if (options->json) {
+        print_json(&reading);
+        return refused ? EXIT_FAILED : EXIT_OK;
+    }
+    if (reading.read.words_count > 0) {
+        print_words(&reading, &paper);
+    }
+    if (refused) {
+        err_set(&err, ERR_REFUSED, "refused: " STR_FMT, STR_ARG(reading.read.refusal.reason));
+        return verb_fail(&err);
+    }
+    print_schedule(&reading);
+    return EXIT_OK;
+}
+
+/* ---- The verb ---- */
+
+/* What `errand schedule` can do with a sentence: the flag that asks for it, and who does it. */
+static const struct {
+    size_t flag; /* where in the options */
+    enum exit_status (*run)(const struct schedule_options *, const struct words *);
+} actions[] = {
+    {offsetof(struct schedule_options, explain), explain},
+};
+
+static enum exit_status run_schedule(const void *options, const struct words *words)
+{
+    struct err err = ERR_INIT;
+    for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
+        if (*(const bool *)((const char *)options + actions[i].flag)) {
+            return actions[i].run(options, words);
+        }
+    }
+    err_set(&err, ERR_INVALID, "what is to be done with the text? Say --explain");
+    return verb_usage(&err);
+}
+
+static const struct option schedule_options[] = {
+    {"explain", NULL, "show what is understood, word by word; no server is needed",
+     OPTION_SET(struct schedule_options, explain)},
+    {"timezone", "ZONE", "the time zone that is meant: Europe/Paris (default UTC)",
+     OPTION_TEXT(struct schedule_options, zone)},
+    {"now", "TIME", "as if it were this time: 2027-03-01T09:00:00",
+     OPTION_TEXT(struct schedule_options, now)},
+    {"json", NULL, "print JSON, for scripts", OPTION_SET(struct schedule_options, json)},
+    OPTION_END,
+};
+
+const struct verb schedule_verb = {
+    .name = "schedule",
+    .arguments = "TEXT",
+    .summary = "understand a schedule in English",
+    .about = "Reads a sentence such as \"every other Friday at 3pm send the report\".\n\n"
+             "With --explain it shows what each word was taken for, the rule, and the next five\n"
+             "dates, or why the sentence is refused (exit status 1). That needs no server and\n"
+             "changes nothing.",
+    .examples =
+        "# what does it make of this?\n"
+        "errand schedule --explain \"every weekday at 8:30 stand up\" --timezone Asia/Tokyo\n"
+        "# on another day\n"
+        "errand schedule --explain \"next friday\" --now 2027-03-01T09:00:00",
+    .options = schedule_options,
+    .defaults = &schedule_defaults,
+    .size = sizeof(struct schedule_options),
+    .words_min = 1,
+    .words_max = WORDS_MAX,
+    .run = run_schedule,
+};
