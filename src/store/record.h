@@ -1,5 +1,5 @@
 /* store/record.h: what is kept besides tasks: schedules, executions, notifications, teams,
- * messages.
+ * messages, costs.
  *
  * A record is a body in its own room's words with the few columns that a store must find it by. The
  * store does not read the body. Records are written in the transaction of the tasks they belong to.
@@ -22,6 +22,7 @@ enum record_kind { /* stored: numbers never change */
                    RECORD_NOTIFICATION = 3,
                    RECORD_TEAM = 4,
                    RECORD_MESSAGE = 5,
+                   RECORD_USAGE = 6, /* what a run cost; what a user may still spend today */
 };
 
 #define RECORD_BODY_MAX (4 * MIB)

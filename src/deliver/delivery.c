@@ -1,0 +1,208 @@
+/* deliver/delivery.c: the tasks that bring one run's result to its channels. See delivery.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "deliver/delivery.h"
+
+#include "deliver/deliver.h"
+#include "deliver/message.h"
+#include "deliver/report.h"
+#include "deliver/save.h"
+
+#define KEY_BEGIN STR("deliver:")
+
+static const struct str types[SCHEDULE_CHANNELS] = {
+    [CHANNEL_EMAIL] = {"deliver.email", 13},
+    [CHANNEL_WEB] = {"deliver.web", 11},
+    [CHANNEL_MOBILE] = {"deliver.mobile", 14},
+};
+
+bool delivery_of(const struct task *task, struct delivery *out)
+{
+    struct str rest = task->key;
+    if (str_absent(rest) || !str_starts(rest, KEY_BEGIN)) {
+        return false;
+    }
+    rest = str_from(rest, KEY_BEGIN.len);
+    struct str execution = str_cut(&rest, ':');
+    for (int i = 0; i < SCHEDULE_CHANNELS && !str_absent(rest); i++) {
+        if (str_is(rest, schedule_channels[i]) && str_eq(task->type, types[i])) {
+            out->channel = (enum schedule_channel)i;
+            return id_parse(execution, &out->execution);
+        }
+    }
+    return false;
+}
+
+/* ---- Creating ---- */
+
+static struct message message_of(struct batch *batch, const struct schedule *schedule,
+                                 const struct execution *execution, enum schedule_channel channel)
+{
+    struct arena *arena = guest_arena(batch);
+    char id[TASK_ID_TEXT];
+    const char *name = schedule_channels[channel];
+    struct str title =
+        schedule->delivery_title.len > 0 ? schedule->delivery_title : schedule->title;
+    struct str text = execution->content.len > 0 ? execution->content : schedule->title;
+    struct str run = arena_str(arena, id_text(execution->id, id));
+    return (struct message){
+        .to = str_absent(schedule->deliver_to) ? STR_NONE
+                                               : json_find_str(schedule->deliver_to, name, arena),
+        .title = message_line(title, MESSAGE_TITLE_MAX, arena),
+        .text = message_cut(text, MESSAGE_TEXT_MAX),
+        .id = arena_printf(arena, STR_FMT ".%s", STR_ARG(run), name),
+        .at_ms = guest_now(batch).wall_ms,
+        .user = schedule->user,
+        .schedule = arena_str(arena, id_text(schedule->id, id)),
+        .execution = run,
+        .chat = execution->chat,
+    };
+}
+
+static struct order order_of(struct batch *batch, const struct schedule *schedule,
+                             const struct execution *execution, enum schedule_channel channel)
+{
+    struct arena *arena = guest_arena(batch);
+    struct message message = message_of(batch, schedule, execution, channel);
+    int64_t retries = MAX(schedule->max_retries, (int64_t)DELIVER_RETRIES_MIN);
+    return (struct order){
+        .delay_ms = -1,
+        .task = {.type = types[channel],
+                 .queue = DELIVER_QUEUE,
+                 .key = arena_printf(arena, STR_FMT STR_FMT ":%s", STR_ARG(KEY_BEGIN),
+                                     STR_ARG(message.execution), schedule_channels[channel]),
+                 .payload = message_write(&message, arena),
+                 .priority = schedule->priority,
+                 .max_retries = (int32_t)retries,
+                 .timeout_ms = DELIVER_TIMEOUT_MS,
+                 .backoff = TASK_BACKOFF_DEFAULT,
+                 .schedule = schedule->id,
+                 .progress = -1,
+                 .cost = TASK_COST_NONE},
+    };
+}
+
+/* It could not even be created: that shows, and holds up nobody. */
+static void create_one(struct batch *batch, const struct schedule *schedule,
+                       struct execution *execution, enum schedule_channel channel)
+{
+    struct arena *arena = guest_arena(batch);
+    struct err err = ERR_INIT;
+    struct order *order = arena_new(arena, struct order);
+    struct report_entry entry = {.channel = str_of(schedule_channels[channel])};
+    *order = order_of(batch, schedule, execution, channel);
+    if (guest_create(batch, order, 1, &err)) {
+        entry.state = order->task.state == TASK_RUNNING ? TASK_QUEUED : order->task.state;
+        entry.task = order->task.id;
+    } else {
+        entry.state = TASK_FAILED;
+        entry.error = (struct task_error){.code = STR("not_created"),
+                                          .message = arena_str(arena, str_of(err.text))};
+    }
+    execution->deliveries = report_put(execution->deliveries, &entry, arena);
+}
+
+void deliveries_create(struct batch *batch, const struct schedule *schedule,
+                       struct execution *execution)
+{
+    for (int i = 0; i < SCHEDULE_CHANNELS; i++) {
+        if ((schedule->delivery & (1u << i)) != 0) {
+            create_one(batch, schedule, execution, (enum schedule_channel)i);
+        }
+    }
+}
+
+/* ---- Ending ---- */
+
+static bool load_payload(struct batch *batch, const struct task *task, struct str *out)
+{
+    struct err err = ERR_INIT;
+    struct tx *tx = guest_tx(batch);
+    struct task_load load = {.id = task->id, .arena = guest_arena(batch), .whole = true};
+    *out = task->payload;
+    if (!str_absent(*out)) {
+        return true;
+    }
+    if (tx == NULL || !tx_load(tx, &load, 1, &err)) {
+        guest_store_failed(batch, &err);
+        return false;
+    }
+    *out = load.found ? load.task.payload : STR_NONE;
+    return true;
+}
+
+static void tell(struct batch *batch, const struct notification *notification)
+{
+    SCOPED(buf_fini) struct buf json = BUF_INIT(RECORD_BODY_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+    notification_write(&w, notification);
+    guest_tell(batch, notification_topic(notification->user, guest_arena(batch)),
+               STR("notification"), buf_view(&json));
+    guest_tell(batch, NOTIFICATIONS_OF_ALL, STR("notification"), buf_view(&json));
+}
+
+static void notify(struct batch *batch, const struct delivery *delivery, const struct task *task,
+                   int64_t retention_ms)
+{
+    struct arena *arena = guest_arena(batch);
+    struct err err = ERR_INIT;
+    struct message message;
+    struct str payload;
+    int64_t now_ms = guest_now(batch).wall_ms;
+    if (!load_payload(batch, task, &payload) || !message_read(payload, arena, &message, &err)) {
+        return;
+    }
+    const struct notification notification = {
+        .id = guest_make_id(batch),
+        .schedule = task->schedule,
+        .execution = delivery->execution,
+        .user = message.user,
+        .chat = message.chat,
+        .title = message.title,
+        .content = message.text,
+        .created_ms = now_ms,
+        .expires_ms = retention_ms == 0 ? 0 : now_ms + retention_ms,
+    };
+    struct record record = notification_record(&notification, arena);
+    if (deliver_save(batch, &record)) {
+        tell(batch, &notification);
+    }
+}
+
+static void report(struct batch *batch, const struct delivery *delivery, const struct task *task)
+{
+    struct arena *arena = guest_arena(batch);
+    struct err err = ERR_INIT;
+    struct record_load load = {.kind = RECORD_EXECUTION, .id = delivery->execution};
+    struct execution execution;
+    const struct report_entry entry = {.channel = str_of(schedule_channels[delivery->channel]),
+                                       .state = task->state,
+                                       .attempts = task->attempt,
+                                       .task = task->id,
+                                       .error = task->error,
+                                       .cancel_reason = task->cancel_reason};
+    if (!deliver_load(batch, &load) || !load.found) {
+        return; /* its schedule was removed */
+    }
+    if (!execution_load(&load.record, arena, &execution, &err)) {
+        guest_store_failed(batch, &err);
+        return;
+    }
+    execution.deliveries = report_put(execution.deliveries, &entry, arena);
+    execution.delivered = report_done(execution.deliveries, arena);
+    struct record record = execution_record(&execution, arena);
+    (void)!deliver_save(batch, &record);
+}
+
+void delivery_changed(struct batch *batch, const struct delivery *delivery, const struct task *was,
+                      const struct task *now, int64_t retention_ms)
+{
+    bool ends = task_state_terminal(now->state);
+    bool revived = task_state_terminal(was->state) && !ends;
+    if (now->state == TASK_COMPLETED && delivery->channel == CHANNEL_WEB) {
+        notify(batch, delivery, now, retention_ms);
+    }
+    if (ends || revived || now->state == TASK_RETRYING) {
+        report(batch, delivery, now);
+    }
+}

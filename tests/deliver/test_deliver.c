@@ -1,0 +1,293 @@
+/* tests/deliver/test_deliver.c: what a run's end brings about, on the engine's workbench.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "deliver/deliver.h"
+#include "deliver/usage.h"
+#include "schedule/desk.h"
+#include "test.h"
+
+struct post { /* the planner's desk with deliveries beside it */
+    struct desk desk;
+    struct deliver *deliver;
+};
+
+static void post_init(struct post *post, int64_t queries_max)
+{
+    const struct deliver_options options = {.retention_ms = 30 * DAY_MS,
+                                            .queries_max = queries_max};
+    *post = (struct post){.desk = DESK_INIT, .deliver = deliver_new(&options)};
+    post->desk.beside = deliver_guest(post->deliver);
+    post->desk.with.hooks = deliver_hooks(post->deliver);
+}
+
+static void post_fini(struct post *post)
+{
+    desk_fini(&post->desk);
+    deliver_free(post->deliver);
+}
+
+/* Its only run. */
+static struct execution run_of(struct post *post, struct task_id schedule)
+{
+    size_t count;
+    struct execution *all = desk_history(&post->desk, schedule, &count);
+    CHECK(count >= 1);
+    return all[count - 1];
+}
+
+static struct task claim(struct post *post, const char *type)
+{
+    return bench_claim(&post->desk.bench, .worker = "d", .queue = "deliveries", .type = type);
+}
+
+static struct records list(struct post *post, enum record_kind kind, const char *owner)
+{
+    struct err err = ERR_INIT;
+    struct records found;
+    SCOPED(tx_close) struct tx *tx = NULL;
+    const struct record_filter filter = {
+        .kind = kind, .owner = str_of(owner), .oldest_first = true};
+    CHECK_OK(store_begin(post->desk.bench.store, &tx, &err));
+    CHECK_OK(tx_records_list(tx, &filter, &post->desk.bench.arena, &found, &err));
+    return found;
+}
+
+static const char *const all_channels =
+    "{'title':'News','purpose':'p','userId':'ann','rrule':'FREQ=DAILY','taskType':'t',"
+    "'delivery':['EMAIL','WEB','MOBILE'],'deliverTo':{'EMAIL':'ann@example.org'}}";
+
+static struct task_id ran(struct post *post, const char *json)
+{
+    struct task_id id = desk_create(&post->desk, json);
+    CHECK(!id_none(id));
+    desk_pass_ms(&post->desk, DAY_MS);
+    desk_finish(&post->desk, OUTCOME_COMPLETED, "\"the news\"");
+    return id;
+}
+
+TEST(a_good_run_has_one_delivery_for_each_channel)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    struct task_id id = ran(&post, all_channels);
+    struct task mail = claim(&post, "deliver.email"), web = claim(&post, "deliver.web");
+    struct task phone = claim(&post, "deliver.mobile");
+    struct arena *arena = &post.desk.bench.arena;
+
+    CHECK(id_eq(mail.schedule, id) && id_eq(web.schedule, id) && id_eq(phone.schedule, id));
+    CHECK_STR(json_find_str(mail.payload, "to", arena), "ann@example.org");
+    CHECK_STR(json_find_str(mail.payload, "title", arena), "News");
+    CHECK_STR(json_find_str(mail.payload, "text", arena), "the news");
+    CHECK(str_absent(json_find(phone.payload, "to", arena)));
+    CHECK(id_none(claim(&post, NULL).id));
+    CHECK(!run_of(&post, id).delivered);
+}
+
+TEST(it_is_delivered_when_every_channel_is)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    struct task_id id = ran(&post, all_channels);
+    const char *const types[] = {"deliver.email", "deliver.web", "deliver.mobile"};
+    for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+        struct task task = claim(&post, types[i]);
+        CHECK(!run_of(&post, id).delivered);
+        CHECK_EQ(bench_finish(&post.desk.bench, &task, OUTCOME_COMPLETED), ERR_NONE);
+    }
+    CHECK(run_of(&post, id).delivered);
+}
+
+TEST(a_channel_that_fails_shows_and_holds_up_no_other)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    struct task_id id = ran(&post, all_channels);
+    struct arena *arena = &post.desk.bench.arena;
+    struct task mail = claim(&post, "deliver.email"), web = claim(&post, "deliver.web");
+    bench_finish(&post.desk.bench, &mail, OUTCOME_FAILED);
+    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
+
+    struct str report = run_of(&post, id).deliveries;
+    struct str email = json_find(report, "EMAIL", arena);
+    CHECK_STR(json_find_str(email, "status", arena), "RETRYING");
+    CHECK_STR(json_find(email, "attempts", arena), "1");
+    CHECK_STR(json_find_str(json_find(report, "WEB", arena), "status", arena), "COMPLETED");
+    CHECK_STR(json_find_str(json_find(report, "MOBILE", arena), "status", arena), "QUEUED");
+}
+
+TEST(a_bad_run_is_not_delivered_but_a_retry_that_goes_well_is)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    struct task_id id =
+        desk_create(&post.desk, "{'title':'x','rrule':'FREQ=DAILY','taskType':'t','maxRetries':0}");
+    desk_pass_ms(&post.desk, DAY_MS);
+    struct task_id task = desk_finish(&post.desk, OUTCOME_FAILED, NULL);
+    CHECK(id_none(claim(&post, NULL).id));
+    CHECK_EQ(bench_revive(&post.desk.bench, task), ERR_NONE);
+    desk_finish(&post.desk, OUTCOME_COMPLETED, "\"well\"");
+    CHECK(!id_none(claim(&post, "deliver.web").id));
+    CHECK_EQ(run_of(&post, id).status, EXECUTION_SUCCESS);
+}
+
+/* ---- Notifications ---- */
+
+TEST(the_web_channel_stores_one_notification_for_its_user)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    struct task_id id = ran(&post, "{'title':'News','userId':'ann','rrule':'FREQ=DAILY',"
+                                   "'taskType':'t','deliveryTitle':'Your news'}");
+    struct task web = claim(&post, "deliver.web");
+    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
+    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
+
+    struct err err = ERR_INIT;
+    struct notification got;
+    struct records all = list(&post, RECORD_NOTIFICATION, "ann");
+    CHECK_EQ(all.count, 1);
+    CHECK_OK(notification_load(&all.at[0], &post.desk.bench.arena, &got, &err));
+    CHECK(id_eq(got.schedule, id) && id_eq(got.execution, run_of(&post, id).id));
+    CHECK_STR(got.title, "Your news");
+    CHECK_STR(got.content, "the news");
+    CHECK(!got.read);
+    CHECK_EQ(list(&post, RECORD_NOTIFICATION, "bob").count, 0);
+}
+
+static struct notification_order mark_read(struct post *post, struct task_id id, const char *owner)
+{
+    struct bench *b = &post->desk.bench;
+    struct notification_order *order = arena_new(&b->arena, struct notification_order);
+    struct call *call = bench_call(b, COMMAND_GUEST);
+    *order = (struct notification_order){.id = id, .owner = str_of(owner)};
+    notification_ask(post->deliver, &call->command, order);
+    bench_run(b, call);
+    post->desk.err = call->command.err;
+    return *order;
+}
+
+TEST(a_notification_is_read_once_and_by_its_user)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    ran(&post, "{'title':'x','userId':'ann','rrule':'FREQ=DAILY','taskType':'t'}");
+    struct task web = claim(&post, "deliver.web");
+    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
+    struct task_id id = list(&post, RECORD_NOTIFICATION, "ann").at[0].id;
+
+    mark_read(&post, id, "bob");
+    CHECK_EQ(post.desk.err.kind, ERR_NOT_FOUND);
+    struct notification_order first = mark_read(&post, id, "ann");
+    CHECK_EQ(post.desk.err.kind, ERR_NONE);
+    CHECK(first.notification.read);
+    desk_pass_ms(&post.desk, SECOND_MS);
+    struct notification_order second = mark_read(&post, id, NULL);
+    CHECK_EQ(second.notification.read_ms, first.notification.read_ms);
+    CHECK_EQ(list(&post, RECORD_NOTIFICATION, "ann").at[0].mark, NOTIFICATION_READ);
+}
+
+TEST(notifications_are_gone_when_their_time_is_over)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    struct task_id id =
+        ran(&post, "{'title':'x','userId':'ann','rrule':'FREQ=DAILY','taskType':'t'}");
+    struct task web = claim(&post, "deliver.web");
+    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
+    desk_wish(&post.desk, id, PLANNER_PAUSE);
+    desk_pass_ms(&post.desk, 29 * DAY_MS);
+    CHECK_EQ(list(&post, RECORD_NOTIFICATION, "ann").count, 1);
+    desk_pass_ms(&post.desk, 2 * DAY_MS);
+    CHECK_EQ(list(&post, RECORD_NOTIFICATION, "ann").count, 0);
+}
+
+/* ---- Costs ---- */
+
+static void finish_costing(struct post *post, double queries, double tokens)
+{
+    struct bench *b = &post->desk.bench;
+    struct task task = bench_claim(b, .worker = "w");
+    CHECK(!id_none(task.id));
+    struct call *call = bench_finish_call(b, &task, OUTCOME_COMPLETED);
+    call->command.finish.items[0].cost = (struct task_cost){-1, queries, tokens};
+    bench_run(b, call);
+}
+
+TEST(what_a_run_cost_outlives_its_schedule)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    struct task_id id =
+        desk_create(&post.desk, "{'title':'x','userId':'ann','rrule':'FREQ=DAILY','taskType':'t'}");
+    desk_pass_ms(&post.desk, DAY_MS);
+    finish_costing(&post, 3, 500);
+    desk_wish(&post.desk, id, PLANNER_REMOVE);
+
+    struct records all = list(&post, RECORD_USAGE, "ann");
+    CHECK_EQ(all.count, 1);
+    CHECK(id_eq(all.at[0].parent, id));
+    struct usage usage = usage_read(&all.at[0], &post.desk.bench.arena);
+    CHECK(usage.queries == 3 && usage.tokens == 500);
+}
+
+static const char *const hourly =
+    "{'title':'x','userId':'ann','rrule':'FREQ=HOURLY','taskType':'t','overlap':'allow',"
+    "'delivery':[]}";
+
+TEST(over_the_daily_limit_a_schedule_pauses_until_the_next_day)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 3);
+    desk_pass_ms(&post.desk, 0);
+    struct task_id id = desk_create(&post.desk, hourly);
+    desk_to(&post.desk, "2027-01-15T11:30:00Z"); /* three runs, each estimated at one */
+    CHECK_EQ(desk_schedule(&post.desk, id).status, SCHEDULE_ACTIVE);
+    desk_to(&post.desk, "2027-01-15T12:30:00Z");
+    struct schedule paused = desk_schedule(&post.desk, id);
+    CHECK_EQ(paused.status, SCHEDULE_PAUSED);
+    CHECK(paused.paused_reason.len > 0);
+    CHECK_STR(desk_story(&post.desk, id), "RUNNING RUNNING RUNNING");
+    desk_to(&post.desk, "2027-01-16T00:30:00Z");
+    CHECK_EQ(desk_schedule(&post.desk, id).status, SCHEDULE_ACTIVE);
+    CHECK(str_absent(desk_schedule(&post.desk, id).paused_reason));
+}
+
+TEST(runs_of_one_moment_cannot_all_slip_below_the_limit)
+{
+    SCOPED(post_fini) struct post post;
+    size_t running = 0;
+    post_init(&post, 2);
+    struct task_id ids[5];
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        ids[i] = desk_create(&post.desk, hourly);
+    }
+    desk_pass_ms(&post.desk, HOUR_MS);
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        running += desk_story(&post.desk, ids[i]).len > 0;
+    }
+    CHECK_EQ(running, 2);
+}
+
+TEST(what_a_run_really_cost_counts_once_it_has_ended)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 3);
+    struct task_id id = desk_create(&post.desk, hourly);
+    desk_pass_ms(&post.desk, HOUR_MS);
+    finish_costing(&post, 3, 10);
+    desk_pass_ms(&post.desk, HOUR_MS);
+    CHECK_EQ(desk_schedule(&post.desk, id).status, SCHEDULE_PAUSED);
+    CHECK_STR(desk_story(&post.desk, id), "SUCCESS");
+}
+
+TEST(users_have_a_limit_each)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 1);
+    struct task_id ann = desk_create(&post.desk, hourly);
+    struct task_id bob = desk_create(
+        &post.desk, "{'title':'x','userId':'bob','rrule':'FREQ=HOURLY','taskType':'t'}");
+    desk_pass_ms(&post.desk, HOUR_MS);
+    CHECK_STR(desk_story(&post.desk, ann), "RUNNING");
+    CHECK_STR(desk_story(&post.desk, bob), "RUNNING");
+}
