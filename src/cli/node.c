@@ -127,7 +127,12 @@ static size_t seat_guests(struct node *node)
     };
     size_t count = 0;
     node->planner = planner_new(&planner);
+    node->deliver = deliver_new(&(struct deliver_options){
+        .retention_ms = config->retention_executions_ms, .queries_max = config->limits_queries});
+    const struct planner_hooks hooks = deliver_hooks(node->deliver);
+    planner_set_hooks(node->planner, &hooks);
     node->guests[count++] = planner_guest(node->planner);
+    node->guests[count++] = deliver_guest(node->deliver);
     return count;
 }
 
@@ -169,6 +174,9 @@ static size_t list_queues(const struct config *config, struct str *out)
         if (name.len > 0) {
             out[n++] = name;
         }
+    }
+    if (n > 0 && n < NODE_QUEUES_MAX) {
+        out[n++] = DELIVER_QUEUE; /* whoever narrows the queues still wants results delivered */
     }
     return n;
 }
@@ -343,6 +351,7 @@ static bool start_api(struct node *node, struct err *err)
         .clock = &node->clock,
         .payload_max = (size_t)node->config->limits_payload,
         .test_clock = node->options.test_clock,
+        .execute_secret = node->services.execute_secret,
         .node_id = str_of(node->id),
         .version = STR(ERRAND_VERSION),
         .started_ms = clock_now(&node->clock).wall_ms,
@@ -381,6 +390,7 @@ static void open_api(struct node *node)
         .queries = node->queries,
         .server = node->server,
         .planner = node->planner,
+        .deliver = node->deliver,
         .address = arena_printf(&node->config->arena, "%s" STR_FMT "%s:%d", six ? "[" : "",
                                 STR_ARG(host), six ? "]" : "", server_port(node->server)),
     };
@@ -475,6 +485,7 @@ void node_close(struct node *node)
     }
     end_threads(node);
     end_loop(node);
+    deliver_free(node->deliver);
     planner_free(node->planner);
     zones_free(node->zones);
     broker_close(node->broker);

@@ -58,6 +58,7 @@ struct node {
     struct api *api;
     struct zones *zones;
     struct planner *planner;
+    struct deliver *deliver;
     struct guest *guests[NODE_GUESTS_MAX]; /* of the engine */
     struct engine *engine;
     struct queries *queries;

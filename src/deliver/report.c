@@ -11,15 +11,12 @@
 static void write_error(struct json_writer *w, const struct report_entry *entry)
 {
     bool cancelled = entry->state == TASK_CANCELLED;
-    struct str code = cancelled ? STR("cancelled") : entry->error.code;
-    struct str message = cancelled ? entry->cancel_reason : entry->error.message;
-    if (entry->state == TASK_COMPLETED || (str_absent(code) && str_absent(message))) {
-        return;
+    struct str message = cancelled && entry->cancel_reason.len > 0 ? entry->cancel_reason
+                         : cancelled                               ? STR("cancelled")
+                                                                   : entry->error.message;
+    if (entry->state != TASK_COMPLETED && message.len > 0) {
+        json_put_str(w, "error", message_cut(message, REPORT_ERROR_MAX));
     }
-    json_put_object(w, "error");
-    json_put_str(w, "code", code);
-    json_put_str(w, "message", message_cut(message, REPORT_ERROR_MAX));
-    json_close_object(w);
 }
 
 static void write_entry(struct json_writer *w, const struct report_entry *entry)

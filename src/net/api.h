@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "base/clock.h"
+#include "deliver/deliver.h"
 #include "net/auth.h"
 #include "net/events.h"
 #include "net/server.h"
@@ -30,6 +31,7 @@ struct api_options {
     const struct clock *clock; /* borrowed: the clock that tasks live by */
     size_t payload_max;        /* [limits] payload; beyond it: 413 */
     bool test_clock;           /* whether /api/test/clock is there */
+    struct str execute_secret; /* who has it may fire schedules; absent: nobody. Borrowed */
     struct str node_id;        /* texts are borrowed */
     struct str version;
     int64_t started_ms;        /* UTC */
@@ -52,6 +54,7 @@ struct api_parts {
     struct server *server;
     struct str address; /* HOST:PORT as it is reached */
     struct planner *planner;
+    struct deliver *deliver;
 };
 void api_open(struct api *api, const struct api_parts *parts);
 

@@ -29,6 +29,8 @@ static void open_engine(struct rig *rig)
         .misfire_after_ms = MINUTE_MS,
         .default_type = STR("remind")});
     rig->guests[0] = planner_guest(rig->planner);
+    rig->deliver = deliver_new(&(struct deliver_options){.queries_max = 0});
+    rig->guests[1] = deliver_guest(rig->deliver);
     CHECK_OK(engine_new(&(struct engine_options){.store = rig->store,
                                                  .broker = rig->broker,
                                                  .clock = &rig->clock,
@@ -37,7 +39,7 @@ static void open_engine(struct rig *rig)
                                                  .waiting_max = 2,
                                                  .grace_ms = 10000,
                                                  .guests = rig->guests,
-                                                 .guests_count = 1},
+                                                 .guests_count = 2},
                         &rig->engine, &err));
     CHECK_OK(engine_start(rig->engine, &err));
     CHECK_OK(queries_start(rig->store, 1, api_query_answered, rig->api, &rig->queries, &err));
@@ -65,7 +67,7 @@ void rig_open(struct rig *rig)
                        &rig->api, &err));
     open_engine(rig);
     api_open(rig->api, &(struct api_parts){rig->engine, rig->queries, rig->stand.server,
-                                           STR("127.0.0.1:1"), rig->planner});
+                                           STR("127.0.0.1:1"), rig->planner, rig->deliver});
     client_open(&rig->client, &rig->stand);
 }
 
@@ -83,6 +85,7 @@ void rig_close(struct rig *rig)
     server_free(rig->stand.server);
     api_free(rig->api);
     events_free(rig->events);
+    deliver_free(rig->deliver);
     planner_free(rig->planner);
     zones_free(rig->zones);
     broker_close(rig->broker);

@@ -19,7 +19,8 @@ struct rig {
     struct broker *broker;
     struct zones *zones;
     struct planner *planner;
-    struct guest *guests[1];
+    struct deliver *deliver;
+    struct guest *guests[2];
     struct engine *engine;
     struct queries *queries;
     struct events *events;

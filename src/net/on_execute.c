@@ -1,0 +1,132 @@
+/* net/on_execute.c: an outside scheduler fires a schedule, by a secret instead of a token.
+ *
+ * The secret is looked at before anything else that the body says, in constant time.
+ *
+ * Thread: net loop.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+
+#include "net/on.h"
+#include "net/schedule_in.h"
+#include "net/task_out.h"
+
+#define TASK_NAME     "x-cloudtasks-taskname"
+#define TASK_NAME_MAX 512 /* bytes */
+
+struct execute {
+    struct str schedule, secret, chat, purpose;
+    bool wakes;
+    struct planner_order order;
+};
+
+/* Equal texts have equal hashes, and hashes have one length: the time tells nothing. */
+static bool same_secret(struct str a, struct str b)
+{
+    unsigned char one[SHA256_DIGEST_LENGTH], other[SHA256_DIGEST_LENGTH];
+    if (a.len == 0 || b.len == 0) {
+        return false;
+    }
+    SHA256((const unsigned char *)a.ptr, a.len, one);
+    SHA256((const unsigned char *)b.ptr, b.len, other);
+    return CRYPTO_memcmp(one, other, sizeof one) == 0;
+}
+
+/* What is not ours is passed over: others' requests carry more. */
+static bool read_member(struct json *json, struct str key, struct execute *out, struct err *err)
+{
+    struct str *text = str_is(key, "taskId")          ? &out->schedule
+                       : str_is(key, "chatId")        ? &out->chat
+                       : str_is(key, "purposeOfTask") ? &out->purpose
+                                                      : NULL;
+    if (json_take_null(json)) {
+        return true;
+    }
+    return str_is(key, "isAWakeUpCall") ? json_bool(json, &out->wakes, err)
+           : text == &out->chat         ? field_text(json, 0, SCHEDULE_NAME_MAX, text, err)
+           : text == &out->purpose      ? field_text(json, 0, SCHEDULE_PURPOSE_MAX, text, err)
+           : text != NULL               ? field_str(json, text, err)
+                                        : json_skip(json, err);
+}
+
+static bool read_body(struct call *call, struct execute *out, struct err *err)
+{
+    struct json json;
+    struct str key;
+    if (!call_json(call, &json, err) || !json_enter_object(&json, err)) {
+        return false;
+    }
+    while (json_member(&json, &key, err)) {
+        if (!read_member(&json, key, out, err)) {
+            return false;
+        }
+    }
+    return json_end(&json, err);
+}
+
+static bool check_secret(struct call *call, struct err *err)
+{
+    struct str body = call->exchange->request.body;
+    struct err ignored = ERR_INIT;
+    struct json json;
+    bool there = call_json(call, &json, err);
+    struct str given =
+        there && json_valid(body, &ignored) ? json_find_str(body, "secret", call->arena) : STR_NONE;
+    if (!there) {
+        return false; /* nothing to look at: 415 or 400 */
+    }
+    if (!same_secret(given, call->api->options.execute_secret)) {
+        call->headers = STR(""); /* no challenge: a token is not what is missing */
+        return err_set(err, ERR_DENIED, "the secret is not the one of [execute] secret");
+    }
+    return true;
+}
+
+static void answer(struct call *call)
+{
+    const struct execute *execute = call->own;
+    struct json_writer w = call_writer(call);
+    json_open_object(&w);
+    json_put_bool(&w, "success", true);
+    if (execute->wakes) {
+        json_put_bool(&w, "isWakeUpCall", true);
+    } else {
+        id_put(&w, "executionId", execute->order.execution);
+    }
+    json_close_object(&w);
+    call_answer(call, 200);
+}
+
+static bool fill_order(struct call *call, struct execute *execute, struct err *err)
+{
+    struct str name = http_header(&call->exchange->request.headers, TASK_NAME);
+    if (str_absent(execute->schedule)) {
+        return err_field(err, "taskId", "taskId is required");
+    }
+    execute->order = (struct planner_order){
+        .verb = execute->wakes ? PLANNER_REPLAN : PLANNER_RUN,
+        .chat = execute->chat,
+        .purpose = execute->purpose,
+        .key = name.len > 0 ? name : STR_NONE,
+    };
+    if (name.len > TASK_NAME_MAX) {
+        return err_field(err, "X-CloudTasks-TaskName", "the task's name is over %d bytes",
+                         TASK_NAME_MAX);
+    }
+    return id_parse(execute->schedule, &execute->order.id) ||
+           err_set(err, ERR_NOT_FOUND, "there is no such schedule");
+}
+
+bool on_execute(struct call *call, struct err *err)
+{
+    struct execute *execute = arena_new(call->arena, struct execute);
+    if (!check_secret(call, err) || !call_params(call, no_params, NULL, err) ||
+        !read_body(call, execute, err) || !fill_order(call, execute, err)) {
+        return false;
+    }
+    call->own = execute;
+    call->done = answer;
+    planner_ask(call->api->parts.planner, call_command(call, COMMAND_GUEST), &execute->order);
+    return true;
+}
