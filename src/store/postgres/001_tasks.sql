@@ -61,8 +61,8 @@ CREATE TABLE task (
     batch            uuid,
     container        boolean NOT NULL,
     expires_ms       bigint NOT NULL,
-    -- Whether it may be proposed: false while others of its document, queue and type stand before it. At least the best
-    -- of these has it, so that nobody who looks for work must walk along the line behind a document.
+    -- Whether it may be proposed: false while others of its document, batch, queue and type stand before it. At least the
+    -- best of these has it, so that nobody who looks for work must walk along the line behind a document.
     offered          boolean NOT NULL DEFAULT true,
     state            integer NOT NULL CHECK (state BETWEEN 0 AND 4),
     priority         integer NOT NULL CHECK (priority BETWEEN 1 AND 4),
@@ -110,17 +110,19 @@ CREATE TABLE task (
                 ELSE lease_until_ms = 0 END)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
--- What a claim walks along: G4 within each queue and type.
-CREATE INDEX task_line ON task (queue, type, priority DESC, queued_ms, id)
+-- What a claim walks along: G4 within each queue and type. All directions are the same, so that a walk can go on behind
+-- the last row it saw.
+CREATE INDEX task_line ON task (queue, type, (-priority), queued_ms, id)
  WHERE state = 2 AND offered AND NOT container;
 -- Who waits for a document; and those of them that are not proposed.
-CREATE INDEX task_document ON task (document, queue, type, priority DESC, queued_ms, id)
+CREATE INDEX task_document ON task (document, (coalesce(batch, '00000000-0000-0000-0000-000000000000')), queue, type, (-priority), queued_ms, id)
  WHERE state = 2 AND NOT container AND document IS NOT NULL;
-CREATE INDEX task_parked ON task (document, queue, type, priority DESC, queued_ms, id)
+CREATE INDEX task_parked ON task (document, (coalesce(batch, '00000000-0000-0000-0000-000000000000')), queue, type, (-priority), queued_ms, id)
  WHERE state = 2 AND NOT container AND NOT offered;
 CREATE INDEX task_due ON task (due_ms, id) WHERE due_ms IS NOT NULL;
 CREATE INDEX task_running ON task (queue) WHERE state = 3 AND NOT container;
-CREATE INDEX task_oldest ON task (queue, queued_ms) WHERE state = 2 AND NOT container;
+CREATE INDEX task_held ON task (document) WHERE state = 3 AND NOT container AND document IS NOT NULL;
+CREATE INDEX task_cancelled ON task (id) WHERE state = 3 AND cancel_requested;
 
 -- The history: how each ended task ended, its last attempt included.
 CREATE TABLE done (

@@ -70,6 +70,15 @@ void arg_int(struct args *args, int64_t value)
     buf_add(put(args, PG_INT8, sizeof big), &big, sizeof big);
 }
 
+void arg_optional_int(struct args *args, int64_t value, bool given)
+{
+    if (given) {
+        arg_int(args, value);
+    } else {
+        put_null(args, PG_INT8);
+    }
+}
+
 void arg_small(struct args *args, int32_t value)
 {
     put_u32(put(args, PG_INT4, sizeof value), (uint32_t)value);
@@ -126,16 +135,33 @@ void arg_id(struct args *args, struct task_id id)
     buf_add(put(args, PG_UUID, UUID_BYTES), halves, sizeof halves);
 }
 
-void arg_ids(struct args *args, const struct task_id *ids, size_t n)
+/* The head of a value that is itself an array of n elements. */
+static struct buf *put_list(struct args *args, unsigned type, size_t n)
 {
-    struct buf *bytes = put(args, PG_UUID, 0);
-    uint32_t head[] = {htobe32(n > 0), 0, htobe32(PG_UUID), htobe32((uint32_t)n), htobe32(1)};
+    struct buf *bytes = put(args, type, 0);
+    uint32_t head[] = {htobe32(n > 0), 0, htobe32(type), htobe32((uint32_t)n), htobe32(1)};
     args->at[args->next - 1].list = true;
     buf_add(bytes, head, n > 0 ? ARRAY_HEAD : ARRAY_EMPTY);
+    return bytes;
+}
+
+void arg_ids(struct args *args, const struct task_id *ids, size_t n)
+{
+    struct buf *bytes = put_list(args, PG_UUID, n);
     for (size_t i = 0; i < n; i++) {
         uint64_t halves[] = {htobe64(ids[i].hi), htobe64(ids[i].lo)};
         put_u32(bytes, UUID_BYTES);
         buf_add(bytes, halves, sizeof halves);
+    }
+}
+
+void arg_texts(struct args *args, const struct str *texts, size_t n)
+{
+    struct buf *bytes = put_list(args, PG_TEXT, n);
+    args->at[args->next - 1].null = texts == NULL;
+    for (size_t i = 0; i < n; i++) {
+        put_u32(bytes, (uint32_t)texts[i].len);
+        buf_str(bytes, texts[i]);
     }
 }
 

@@ -48,6 +48,7 @@ void args_fini(struct args *args);
 void args_clear(struct args *args); /* as new, memory kept */
 
 void arg_int(struct args *args, int64_t value);
+void arg_optional_int(struct args *args, int64_t value, bool given); /* else NULL */
 void arg_small(struct args *args, int32_t value);
 void arg_bool(struct args *args, bool value);
 void arg_real(struct args *args, double value);
@@ -55,7 +56,9 @@ void arg_optional(struct args *args, double value);  /* negative: NULL */
 void arg_bytes(struct args *args, struct str bytes); /* absent: NULL */
 void arg_text(struct args *args, struct str text);   /* well-formed UTF-8 without NUL */
 void arg_id(struct args *args, struct task_id id);   /* TASK_ID_NONE: NULL */
-void arg_ids(struct args *args, const struct task_id *ids, size_t n); /* one array; not in rows */
+/* One value that is itself a list; not in rows. */
+void arg_ids(struct args *args, const struct task_id *ids, size_t n);
+void arg_texts(struct args *args, const struct str *texts, size_t n); /* NULL: NULL */
 void args_row_end(struct args *args);
 
 /* As libpq wants them. Borrowed until the args change. False: too big. */

@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
+#include "store/postgres/fleet.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/record.h"
 
@@ -67,7 +68,15 @@ static bool tend(struct store *base, bool *more, struct err *err)
     return true;
 }
 
-static const struct fleet_ops fleet = {0};
+static const struct fleet_ops fleet = {
+    .rooms = pg_rooms,
+    .propose = pg_propose,
+    .document = pg_document,
+    .documents = pg_documents,
+    .oldest = pg_oldest,
+    .leads = pg_leads,
+    .steward_open = steward_open,
+};
 
 static const struct store_ops ops = {
     .close = pg_close_store,

@@ -28,6 +28,13 @@ struct pg_tx {
     struct args attempts, logs; /* written with the commit */
     struct map ties;            /* of struct tie: what was loaded, and so cannot get new ones */
     struct arena arena;         /* for the length of the transaction */
+    struct map proposed;        /* of struct proposed: what propose.c has given to somebody */
+    struct {                    /* where the last walk stopped: the same question goes on there */
+        uint64_t want;
+        enum task_priority priority;
+        int64_t queued_ms;
+        struct task_id id;
+    } walked;
 };
 
 struct pg_store {

@@ -23,7 +23,7 @@ enum way { WAY_SAVE, WAY_FINISH, WAY_REVIVE, WAY_REVISE, WAYS };
 struct wave {
     struct args ways[WAYS];
     struct task_change *changes[WAYS][WAVE_MAX]; /* by row */
-    struct args left;   /* lines that somebody left: document, queue, type */
+    struct args left;   /* lines that somebody left: document, batch, queue, type */
     struct map touched; /* of struct touch: tasks and documents */
     bool frees_any;     /* a container lets go of documents that nobody has listed */
     bool takes;         /* some document is taken */
@@ -184,6 +184,7 @@ static void note_leaving(struct wave *wave, const struct task_change *change)
                    now->queued_ms != was->queued_ms);
     if (leaves) {
         arg_bytes(&wave->left, was->document);
+        arg_id(&wave->left, was->batch);
         arg_text(&wave->left, was->queue);
         arg_text(&wave->left, was->type);
         args_row_end(&wave->left);

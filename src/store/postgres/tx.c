@@ -47,6 +47,9 @@ static void forget(struct pg_tx *tx)
     args_clear(&tx->logs);
     map_fini(&tx->ties);
     tx->ties = MAP_INIT;
+    map_fini(&tx->proposed);
+    tx->proposed = MAP_INIT;
+    tx->walked.id = TASK_ID_NONE;
     arena_clear(&tx->arena);
 }
 

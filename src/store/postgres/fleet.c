@@ -1,0 +1,177 @@
+/* store/postgres/fleet.c: what the engine asks the rows for when other nodes work on them too.
+ *
+ * Limits hold for the whole fleet: a queue's row is locked by whoever claims from it, and then what
+ * runs is counted, so that no counter can drift. The bucket of a rate limit is in the row;
+ * save_tasks.sql takes from it.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/postgres/fleet.h"
+
+#include <math.h>
+
+#include "store/postgres/postgres.h"
+
+/* ---- Limits ---- */
+
+static double burst_of(const struct store_queue *settings)
+{
+    return settings->burst > 0 ? (double)settings->burst : fmax(1, ceil(settings->rate_per_second));
+}
+
+/* What is in the bucket now: full at first, and no clock of another node empties it. */
+static double tokens_of(const PGresult *rows, size_t i, const struct store_queue *settings,
+                        int64_t now_ms)
+{
+    int64_t at_ms = get_int(rows, i, 6);
+    double burst = burst_of(settings), passed = (double)MAX(now_ms - at_ms, 0) / 1000;
+    return at_ms == 0 ? burst
+                      : fmin(burst, get_real(rows, i, 5) + passed * settings->rate_per_second);
+}
+
+/* A hair below a whole token is one: the bucket fills in fractions. */
+static void limit_rate(const PGresult *rows, size_t i, int64_t now_ms, struct store_room *room)
+{
+    double tokens = tokens_of(rows, i, &room->settings, now_ms);
+    double whole = fmax(0, floor(tokens + 1e-9));
+    if (whole < 1) {
+        double wait = ceil((1 - tokens) / room->settings.rate_per_second * 1000);
+        room->opens_at_ms = now_ms + (int64_t)fmax(wait, 1);
+    }
+    room->room = MIN(room->room, (size_t)whole);
+}
+
+static int64_t running_in(const PGresult *running, struct str queue)
+{
+    for (size_t i = 0; i < get_count(running); i++) {
+        if (str_eq(get_str(running, i, 0), queue)) {
+            return get_int(running, i, 1);
+        }
+    }
+    return 0;
+}
+
+static void read_room(const PGresult *rows, size_t i, const PGresult *running, int64_t now_ms,
+                      struct arena *arena, struct store_room *room)
+{
+    struct store_queue *settings = &room->settings;
+    settings->name = arena_str(arena, get_str(rows, i, 0));
+    settings->paused = get_bool(rows, i, 1);
+    settings->max_concurrent = get_int(rows, i, 2);
+    settings->rate_per_second = get_real(rows, i, 3);
+    settings->burst = get_int(rows, i, 4);
+    room->room = settings->paused ? 0 : SIZE_MAX;
+    if (!settings->paused && settings->rate_per_second > 0) {
+        limit_rate(rows, i, now_ms, room);
+    }
+    if (!settings->paused && settings->max_concurrent > 0) {
+        int64_t left = settings->max_concurrent - running_in(running, settings->name);
+        room->room = MIN(room->room, (size_t)MAX(left, 0));
+    }
+}
+
+bool pg_rooms(struct tx *base, const struct str *names, size_t names_count, int64_t now_ms,
+              struct arena *arena, struct store_room **out, size_t *count, struct err *err)
+{
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    arg_texts(&args, names_count == 0 ? NULL : names, names_count);
+    struct pg_call calls[] = {{.sql = PG_LOCK_ROOMS, .args = &args},
+                              {.sql = PG_COUNT_RUNNING, .args = &args}};
+    if (!pg_tx_run(PG_TX(base), calls, ARRAY_LEN(calls), TX_READS, err)) {
+        return err_wrap(err, "look for room");
+    }
+    *count = get_count(calls[0].result);
+    *out = arena_array(arena, struct store_room, *count);
+    for (size_t i = 0; i < *count; i++) {
+        read_room(calls[0].result, i, calls[1].result, now_ms, arena, &(*out)[i]);
+    }
+    pg_calls_fini(calls, ARRAY_LEN(calls));
+    return true;
+}
+
+/* ---- Documents ---- */
+
+static void read_document(const PGresult *rows, size_t i, struct arena *arena,
+                          struct store_document *out)
+{
+    *out = (struct store_document){.document = arena_str(arena, get_str(rows, i, 0)),
+                                   .held = true,
+                                   .holder = get_id(rows, i, 1),
+                                   .since_ms = get_int(rows, i, 2),
+                                   .worker = arena_str(arena, get_str(rows, i, 3))};
+}
+
+bool pg_document(struct tx *base, struct str document, size_t most, struct arena *arena,
+                 struct store_document *out, struct err *err)
+{
+    SCOPED(args_fini) struct args name;
+    SCOPED(args_fini) struct args line;
+    args_init(&name, false);
+    args_init(&line, false);
+    arg_bytes(&name, document);
+    arg_bytes(&line, document);
+    arg_int(&line, (int64_t)MIN(most, (size_t)INT32_MAX));
+    struct pg_call calls[] = {{.sql = PG_FIND_DOCUMENT, .args = &name},
+                              {.sql = PG_LIST_WAITING, .args = &line}};
+    if (!pg_tx_run(PG_TX(base), calls, ARRAY_LEN(calls), TX_READS, err)) {
+        return err_wrap(err, "look at a document");
+    }
+    *out = (struct store_document){.document = arena_str(arena, document)};
+    if (get_count(calls[0].result) > 0) {
+        read_document(calls[0].result, 0, arena, out);
+    }
+    get_ids(calls[1].result, arena, &out->waiting, &out->waiting_count);
+    pg_calls_fini(calls, ARRAY_LEN(calls));
+    return true;
+}
+
+bool pg_documents(struct tx *base, size_t most, struct arena *arena, struct store_document **out,
+                  size_t *count, struct err *err)
+{
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    arg_int(&args, (int64_t)MIN(most, (size_t)INT32_MAX));
+    struct pg_call call = {.sql = PG_LIST_DOCUMENTS, .args = &args};
+    if (!pg_tx_run(PG_TX(base), &call, 1, TX_READS, err)) {
+        return err_wrap(err, "list documents");
+    }
+    *count = get_count(call.result);
+    *out = arena_array(arena, struct store_document, *count);
+    for (size_t i = 0; i < *count; i++) {
+        read_document(call.result, i, arena, &(*out)[i]);
+    }
+    pg_calls_fini(&call, 1);
+    return true;
+}
+
+/* ---- The rest ---- */
+
+bool pg_oldest(struct tx *base, struct str queue, int64_t *out, struct err *err)
+{
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    arg_text(&args, queue);
+    struct pg_call call = {.sql = PG_FIND_OLDEST, .args = &args};
+    if (!pg_tx_run(PG_TX(base), &call, 1, TX_READS, err)) {
+        return err_wrap(err, "look for the oldest task");
+    }
+    *out = get_null(call.result, 0, 0) ? INT64_MAX : get_int(call.result, 0, 0);
+    pg_calls_fini(&call, 1);
+    return true;
+}
+
+bool pg_leads(struct tx *base, uint64_t epoch, bool *out, struct err *err)
+{
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    arg_int(&args, (int64_t)epoch);
+    struct pg_call call = {.sql = PG_FENCE_LEADER, .args = &args};
+    if (!pg_tx_run(PG_TX(base), &call, 1, TX_READS, err)) {
+        return err_wrap(err, "look for the leader");
+    }
+    *out = get_count(call.result) > 0 && get_bool(call.result, 0, 0);
+    pg_calls_fini(&call, 1);
+    return true;
+}

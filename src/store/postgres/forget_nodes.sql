@@ -1,0 +1,2 @@
+-- store/postgres/forget_nodes.sql: nodes that were not seen since are dead.
+DELETE FROM node WHERE seen_ms < $1;

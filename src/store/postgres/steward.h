@@ -1,0 +1,18 @@
+/* store/postgres/steward.h: the fleet's own connection, seen from inside this folder.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_STORE_POSTGRES_STEWARD_H
+#define ERRAND_STORE_POSTGRES_STEWARD_H
+
+#include "store/fleet.h"
+#include "store/postgres/postgres.h"
+
+struct steward {
+    struct pg_store *store; /* only its number and address: it is another thread's */
+    struct pg pg;
+};
+
+/* One question. */
+bool steward_read(struct steward *steward, struct pg_call *call, struct err *err);
+
+#endif
