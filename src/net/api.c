@@ -14,7 +14,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/call.h"
+#include "net/assist.h"
 #include "net/openapi.h"
 #include "net/route.h"
 #include "wire/uri.h"
@@ -121,11 +121,6 @@ struct engine_host api_engine_host(struct api *api)
                                 .failed = engine_failed};
 }
 
-void api_join(struct api *api, const struct api_fleet *fleet)
-{
-    api->fleet = fleet;
-}
-
 void api_query_answered(void *arg, struct query *query)
 {
     channel_give(&((struct api *)arg)->queries, &query->link);
@@ -161,11 +156,31 @@ static void answer_queries(struct api *api)
     }
 }
 
+struct channel *api_assistant_notes(struct api *api)
+{
+    return &api->notes;
+}
+
+static void answer_notes(struct api *api)
+{
+    struct list notes;
+    list_init(&notes);
+    if (!channel_take(&api->notes, &notes)) {
+        return;
+    }
+    LIST_EACH(&notes, it)
+    {
+        list_remove(it);
+        assist_noted(HOLDER(it, struct assistant_note, link));
+    }
+}
+
 static void on_wake(uv_async_t *handle)
 {
     struct api *api = handle->data;
     answer_commands(api);
     answer_queries(api);
+    answer_notes(api);
     if (atomic_load(&api->engine_failed) && !api->failure_told) {
         api->failure_told = true;
         if (api->options.failed != NULL) {
@@ -201,6 +216,7 @@ bool api_start(const struct api_options *options, struct api **out, struct err *
     list_init(&api->outgoing);
     channel_init(&api->answers, wake_loop, api);
     channel_init(&api->queries, wake_loop, api);
+    channel_init(&api->notes, wake_loop, api);
     api->scratch = BUF_INIT(ANSWER_MAX);
     api->openapi = BUF_INIT(MIB);
     openapi_write(&api->openapi, options->version);
@@ -235,6 +251,7 @@ void api_stop(struct api *api)
     api->parts.queries = NULL;
     answer_commands(api);
     answer_queries(api);
+    answer_notes(api);
     while (!list_empty(&api->outgoing)) { /* an answer may have given another command */
         refuse_outgoing(api);
     }
@@ -250,6 +267,7 @@ void api_free(struct api *api)
     }
     channel_fini(&api->answers);
     channel_fini(&api->queries);
+    channel_fini(&api->notes);
     buf_fini(&api->scratch);
     buf_fini(&api->openapi);
     mem_free(api);

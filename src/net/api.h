@@ -20,6 +20,7 @@
 #include "net/server.h"
 #include "queue/query.h"
 #include "queue/queue.h"
+#include "schedule/assistant_pool.h"
 #include "schedule/planner.h"
 
 struct api;
@@ -46,6 +47,7 @@ MUST_CHECK bool api_start(const struct api_options *options, struct api **out, s
 /* What engine_new() and queries_start() are given. Called on their threads. */
 struct engine_host api_engine_host(struct api *api);
 void api_query_answered(void *api, struct query *query);
+struct channel *api_assistant_notes(struct api *api); /* for assistant_pool_start() */
 
 /* What is younger than the api; before the first request. */
 struct api_parts {
@@ -55,18 +57,9 @@ struct api_parts {
     struct str address; /* HOST:PORT as it is reached */
     struct planner *planner;
     struct deliver *deliver;
+    struct assistant_pool *assistant; /* NULL: there is no language model */
 };
 void api_open(struct api *api, const struct api_parts *parts);
-
-/* The other nodes, where there are any: before the first request too. */
-struct api_fleet {
-    void *arg;
-    bool (*leads)(void *arg);
-    const char *(*broker)(void *arg);
-    /* JSON array elements, separated by commas */
-    void (*others)(void *arg, struct arena *arena, struct str *nodes, struct str *workers);
-};
-void api_join(struct api *api, const struct api_fleet *fleet); /* borrowed */
 
 void api_handle(void *api, struct exchange *exchange); /* server_options.handle */
 

@@ -20,7 +20,7 @@ route_fn on_schedule_create, on_schedule_preview, on_schedule_list, on_schedule_
     on_schedule_change, on_schedule_remove, on_schedule_pause, on_schedule_resume, on_schedule_run,
     on_schedule_backfill, on_schedule_next, on_execution_list, on_execution_show;
 route_fn on_notification_list, on_notification_read, on_notification_stream, on_usage_show,
-    on_execute;
+    on_execute, on_assistant;
 route_fn on_health, on_ready, on_openapi, on_test_clock;
 
 extern const struct params show_params, documents_params, events_params, stream_params,

@@ -49,20 +49,16 @@ static void answer_created(struct call *call)
                                   STR_ARG(id_text(schedule->id, text))));
 }
 
+static void create(struct call *call, struct schedule_in *in)
+{
+    wish(call, PLANNER_CREATE, answer_created)->schedule = in->schedule;
+}
+
 bool on_schedule_create(struct call *call, struct err *err)
 {
     struct schedule_in *in = arena_new(call->arena, struct schedule_in);
-    if (!call_params(call, no_params, NULL, err)) {
-        return false;
-    }
-    if (!schedule_in_read(call, false, in, err)) {
-        if (err->kind == ERR_REFUSED) {
-            schedule_refuse(call, err, &in->refusal);
-        }
-        return err->kind == ERR_REFUSED;
-    }
-    wish(call, PLANNER_CREATE, answer_created)->schedule = in->schedule;
-    return true;
+    in->ready = create;
+    return call_params(call, no_params, NULL, err) && schedule_in_read(call, in, err);
 }
 
 bool on_schedule_change(struct call *call, struct err *err)

@@ -273,25 +273,26 @@ static void put_preview(struct json_writer *w, const struct schedule *schedule,
     json_put_str(w, "summary", buf_view(&summary));
 }
 
-bool on_schedule_preview(struct call *call, struct err *err)
+static void answer_preview(struct call *call, struct schedule_in *in)
 {
-    struct schedule_in in;
+    struct err err = ERR_INIT;
     SCOPED(plan_close) struct plan plan = {0};
-    if (!call_params(call, no_params, NULL, err)) {
-        return false;
-    }
-    if (!schedule_in_read(call, true, &in, err) ||
-        !plan_open(&in.schedule, planner_zones(call->api->parts.planner), call->arena, &plan,
-                   err)) {
-        if (err->kind == ERR_REFUSED) {
-            schedule_refuse(call, err, &in.refusal);
-        }
-        return err->kind == ERR_REFUSED;
+    if (!plan_open(&in->schedule, planner_zones(call->api->parts.planner), call->arena, &plan,
+                   &err)) {
+        call_fail(call, &err);
+        return;
     }
     struct json_writer w = call_writer(call);
     json_open_object(&w);
-    put_preview(&w, &in.schedule, &plan, in.now_ms);
+    put_preview(&w, &in->schedule, &plan, in->now_ms);
     json_close_object(&w);
     call_answer(call, 200);
-    return true;
+}
+
+bool on_schedule_preview(struct call *call, struct err *err)
+{
+    struct schedule_in *in = arena_new(call->arena, struct schedule_in);
+    in->preview = true;
+    in->ready = answer_preview;
+    return call_params(call, no_params, NULL, err) && schedule_in_read(call, in, err);
 }

@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "net/schedule_in.h"
 
+#include "net/assist.h"
+#include "net/schedule_out.h"
+
 #define MORE_ROW(label, member, form_kind, ...)                                                    \
     FORM_ROW(label, struct schedule_in, member, form_kind, FORM_SET, __VA_ARGS__)
 
@@ -59,59 +62,43 @@ static bool is_said_twice(const struct schedule_in *in)
            !str_absent(schedule->dtstart) || schedule->rdates.count > 0;
 }
 
-/* What the sentence says goes where the client said nothing. */
-static void take_sentence(struct schedule_in *in, const struct english_read *read)
+static bool check_text(struct call *call, const struct schedule_in *in, struct err *err)
 {
-    struct schedule *schedule = &in->schedule;
-    schedule->rrule = read->kind == ENGLISH_RECURRING ? read->rrule : STR_NONE;
-    schedule->dtstart = read->dtstart;
-    if (str_absent(schedule->title)) {
-        schedule->title = read->title.len == 0 ? STR("Reminder") : read->title;
-    }
-    if (str_absent(schedule->purpose)) {
-        schedule->purpose = read->purpose;
-    }
-    if (!form_given(&schedule_form, in->given, "category")) {
-        int category = SCHEDULE_OTHERS;
-        (void)!form_word(schedule_categories, str_of(english_category_name(read->category)),
-                         &category);
-        schedule->category = (enum schedule_category)category;
-    }
-}
-
-static bool read_sentence(struct call *call, struct schedule_in *in, struct err *err)
-{
-    const struct planner *planner = call->api->parts.planner;
-    struct english_read read;
     struct err why = ERR_INIT;
     SCOPED(zone_release_at) const struct zone *zone = NULL;
     if (is_said_twice(in)) {
         return err_field(err, "text", "text must not be given beside rrule, cron or dtstart");
     }
-    if (!zones_get(planner_zones(planner), in->schedule.timezone, &zone, &why)) {
-        return err_field(err, "timezone", "timezone: %s", why.text);
+    return zones_get(planner_zones(call->api->parts.planner), in->schedule.timezone, &zone, &why) ||
+           err_field(err, "timezone", "timezone: %s", why.text);
+}
+
+void schedule_in_take(struct schedule_in *in, const struct schedule *said)
+{
+    struct schedule *schedule = &in->schedule;
+    schedule->rrule = said->rrule;
+    schedule->dtstart = said->dtstart;
+    schedule->timezone = said->timezone;
+    if (str_absent(schedule->title)) {
+        schedule->title = said->title;
     }
-    english_read(&(struct english_asked){.text = in->text,
-                                         .now_ms = in->now_ms,
-                                         .zone = zone,
-                                         .min_lead_ms = planner_limits(planner)->min_lead_ms},
-                 call->arena, &read);
-    if (read.kind == ENGLISH_REFUSED) {
-        in->refusal = read.refusal;
-        err_set(err, ERR_REFUSED, STR_FMT, STR_ARG(read.refusal.reason));
-        return false;
+    if (str_absent(schedule->description)) {
+        schedule->description = said->description;
     }
-    take_sentence(in, &read);
-    return true;
+    if (str_absent(schedule->purpose)) {
+        schedule->purpose = said->purpose;
+    }
+    if (!form_given(&schedule_form, in->given, "category")) {
+        schedule->category = said->category;
+    }
 }
 
 /* ---- Structured ---- */
 
-static bool read_structured(struct call *call, bool preview, struct schedule_in *in,
-                            struct err *err)
+bool schedule_in_settle(struct call *call, struct schedule_in *in, struct err *err)
 {
     struct schedule *schedule = &in->schedule;
-    if (preview && str_absent(schedule->title)) {
+    if (in->preview && str_absent(schedule->title)) {
         schedule->title = STR("preview");
     }
     if (!schedule_check(schedule, call->arena, err)) {
@@ -125,23 +112,86 @@ static bool read_structured(struct call *call, bool preview, struct schedule_in 
                            call->arena, err);
 }
 
-bool schedule_in_read(struct call *call, bool preview, struct schedule_in *out, struct err *err)
+bool schedule_in_parse(struct call *call, struct json *json, struct schedule_in *out,
+                       struct err *err)
 {
-    struct json json;
-    *out = (struct schedule_in){.schedule = SCHEDULE_INIT};
+    bool preview = out->preview;
+    *out = (struct schedule_in){.schedule = SCHEDULE_INIT, .preview = preview};
     const struct form_more more = {preview ? &preview_form : &create_form, out};
-    if (!call_json(call, &json, err) ||
-        !form_read(&json, &schedule_form, &out->schedule, &out->given, &more, err) ||
-        !json_end(&json, err) || !check_user(call_user(call), &out->schedule, err)) {
+    if (!form_read(json, &schedule_form, &out->schedule, &out->given, &more, err) ||
+        !json_end(json, err) || !check_user(call_user(call), &out->schedule, err)) {
         return false;
     }
     if (out->now_ms == 0) {
         out->now_ms = clock_now(call->api->options.clock).wall_ms;
     }
-    if (!str_absent(out->text) && !read_sentence(call, out, err)) {
+    return str_absent(out->text) || check_text(call, out, err);
+}
+
+/* ---- Understanding ---- */
+
+struct reading {
+    struct assist assist;
+    struct schedule_in *in;
+};
+
+static void fail(struct call *call, const struct schedule_in *in, const struct err *err)
+{
+    if (err->kind == ERR_REFUSED) {
+        schedule_refuse(call, err, &in->refusal);
+    } else {
+        call_fail(call, err);
+    }
+}
+
+static void on_understood(struct assist *assist)
+{
+    struct schedule_in *in = HOLDER(assist, struct reading, assist)->in;
+    const struct assistant_said *said = &assist->job.said;
+    struct err err = ERR_INIT;
+    if (said->mode == ASSISTANT_REFUSAL) {
+        in->refusal = said->refusal;
+        err_set(&err, ERR_REFUSED, STR_FMT, STR_ARG(said->refusal.reason));
+    } else {
+        schedule_in_take(in, &said->schedule);
+    }
+    if (err.kind == ERR_NONE && schedule_in_settle(assist->call, in, &err)) {
+        in->ready(assist->call, in);
+    } else {
+        fail(assist->call, in, &err);
+    }
+}
+
+static void understand(struct call *call, struct schedule_in *in)
+{
+    struct reading *reading = arena_new(call->arena, struct reading);
+    reading->in = in;
+    reading->assist = (struct assist){.job.arena = call->arena,
+                                      .job.asked = assist_asked(call, in->text, in->now_ms),
+                                      .call = call,
+                                      .understood = on_understood};
+    reading->assist.job.asked.timezone = in->schedule.timezone;
+    reading->assist.job.asked.messages = in->schedule.messages;
+    reading->assist.job.asked.only_new = true;
+    assist_begin(&reading->assist);
+}
+
+bool schedule_in_read(struct call *call, struct schedule_in *in, struct err *err)
+{
+    struct json json;
+    void (*ready)(struct call *, struct schedule_in *) = in->ready;
+    if (!call_json(call, &json, err) || !schedule_in_parse(call, &json, in, err)) {
         return false;
     }
-    return read_structured(call, preview, out, err);
+    in->ready = ready;
+    if (!str_absent(in->text)) {
+        understand(call, in);
+    } else if (schedule_in_settle(call, in, err)) {
+        in->ready(call, in);
+    } else {
+        fail(call, in, err);
+    }
+    return true;
 }
 
 /* ---- Changing ---- */

@@ -11,18 +11,26 @@
 #include "schedule/planner.h"
 
 struct schedule_in {
+    bool preview; /* it may bring `now` and needs no title */
+    void (*ready)(struct call *call, struct schedule_in *in); /* it is settled */
     struct schedule schedule;
     uint64_t given; /* rows of the form that were there */
     struct str cron, text;
-    int64_t now_ms;                 /* of a preview; 0: now */
+    int64_t now_ms;                 /* of a preview; else now */
     struct english_refusal refusal; /* of a text: what would have to be said otherwise */
 };
 
-/* The body of POST /api/schedules, and of /preview, which may bring `now` and need no title.
- * A text is read as English. Afterwards the schedule is settled: malformed fields are 400 and
- * named; a request without any time, and a text that cannot be meant, are ERR_REFUSED. */
-MUST_CHECK bool schedule_in_read(struct call *call, bool preview, struct schedule_in *out,
-                                 struct err *err);
+/* The body of POST /api/schedules, and of /preview. A text is understood first, which may take a
+ * while. Afterwards the schedule is settled, and `ready` goes on; otherwise the call was answered:
+ * malformed fields are 400 and named; a request without any time, and a text that cannot be meant,
+ * are 422. False: `err` is the answer. */
+MUST_CHECK bool schedule_in_read(struct call *call, struct schedule_in *in, struct err *err);
+
+/* The pieces of it: only read; what a text said goes where the client said nothing; settled. */
+MUST_CHECK bool schedule_in_parse(struct call *call, struct json *json, struct schedule_in *out,
+                                  struct err *err);
+void schedule_in_take(struct schedule_in *in, const struct schedule *said);
+MUST_CHECK bool schedule_in_settle(struct call *call, struct schedule_in *in, struct err *err);
 
 /* The body of a PATCH; its change() and arg are for the planner. */
 struct schedule_patch {

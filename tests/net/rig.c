@@ -67,7 +67,7 @@ void rig_open(struct rig *rig)
                        &rig->api, &err));
     open_engine(rig);
     api_open(rig->api, &(struct api_parts){rig->engine, rig->queries, rig->stand.server,
-                                           STR("127.0.0.1:1"), rig->planner, rig->deliver});
+                                           STR("127.0.0.1:1"), rig->planner, rig->deliver, NULL});
     client_open(&rig->client, &rig->stand);
 }
 
