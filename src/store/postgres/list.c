@@ -174,11 +174,11 @@ static bool list_once(struct pg *pg, const struct task_filter *filter, struct ar
                       struct task_rows *out, struct err *err)
 {
     SCOPED(page_fini) struct page page = {0};
-    struct pg_call begin = {.sql = PG_BEGIN_READ};
-    if (!pg_ready(pg, PG_READY_MS, err) || !pg_run(pg, &begin, 1, err)) {
+    struct pg_call begin[] = {{.sql = PG_BEGIN_READ}, {.sql = PG_LIMITS}};
+    if (!pg_ready(pg, PG_READY_MS, err) || !pg_run(pg, begin, ARRAY_LEN(begin), err)) {
         return false;
     }
-    pg_calls_fini(&begin, 1);
+    pg_calls_fini(begin, ARRAY_LEN(begin));
     return read_page(filter, &page, run_reading, pg, err) &&
            read_rows(pg, filter, &page, arena, out, err);
 }

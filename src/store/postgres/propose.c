@@ -16,11 +16,12 @@
 #include "store/postgres/fleet.h"
 #include "store/postgres/postgres.h"
 
-#define WINDOW_MIN    64
-#define WINDOW_MAX    1000
-#define WALK_MAX      20000 /* rows that one question looks at */
-#define PARK_MIN      8     /* of a window: less is not worth a transaction */
-#define DOCUMENTS_MAX 256   /* whose locks one question takes */
+#define WINDOW_MIN 64
+#define WINDOW_MAX 1000
+#define WALK_MAX   20000 /* rows that one question looks at */
+#define PARK_MIN   8     /* of a window: less is not worth a transaction */
+#define DOCUMENTS_MAX                                                                              \
+    1000 /* whose locks one question takes: the server has room for some thousands */
 
 /* A task or a document that was given to somebody in this transaction, or is in a line seen. */
 struct proposed {
@@ -347,8 +348,8 @@ static bool take_picked(struct walk *walk, struct err *err)
 
 static size_t window_of(const struct walk *walk)
 {
-    size_t wanted = 2 * (walk->max - walk->count);
-    return MIN(MAX(wanted, (size_t)WINDOW_MIN), (size_t)WINDOW_MAX);
+    size_t wanted = walk->max - walk->count;
+    return MIN(wanted + wanted / 4 + WINDOW_MIN, (size_t)WINDOW_MAX);
 }
 
 /* *over: there is nothing behind this window, or no need to look. */
@@ -363,7 +364,7 @@ static bool walk_window(struct walk *walk, bool *over, struct err *err)
         return false;
     }
     bool all = look_at(walk, call.result);
-    *over = all && get_count(call.result) < window;
+    *over = (all && get_count(call.result) < window) || walk->documents == DOCUMENTS_MAX;
     pg_calls_fini(&call, 1);
     if (walk->crowd >= PARK_MIN) {
         park(walk);

@@ -33,15 +33,15 @@ void pg_spare_put(struct pg_store *store, struct pg *pg)
 
 static bool read_once(struct pg *pg, struct pg_call *calls, size_t n, struct err *err)
 {
-    struct pg_call all[READ_CALLS_MAX + 2] = {{.sql = PG_BEGIN_READ}};
-    memcpy(all + 1, calls, n * sizeof *calls);
-    all[n + 1] = (struct pg_call){.sql = PG_COMMIT};
-    if (!pg_run(pg, all, n + 2, err)) {
+    struct pg_call all[READ_CALLS_MAX + 3] = {{.sql = PG_BEGIN_READ}, {.sql = PG_LIMITS}};
+    memcpy(all + 2, calls, n * sizeof *calls);
+    all[n + 2] = (struct pg_call){.sql = PG_COMMIT};
+    if (!pg_run(pg, all, n + 3, err)) {
         return false;
     }
-    PQclear(all[0].result);
-    PQclear(all[n + 1].result);
-    memcpy(calls, all + 1, n * sizeof *calls);
+    pg_calls_fini(all, 2);
+    pg_calls_fini(all + n + 2, 1);
+    memcpy(calls, all + 2, n * sizeof *calls);
     return true;
 }
 
