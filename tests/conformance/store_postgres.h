@@ -18,6 +18,9 @@ struct place {
  * number, or 0. */
 int64_t place_run(struct place *place, const char *sql);
 
+void place_socket(char *out, size_t size); /* the path of the server's own socket */
+void place_count_finding(void *arg, const char *invariant, const char *sentence); /* size_t */
+
 bool place_try_open(struct place *place, const struct store_options *like, struct store **out,
                     struct err *err);
 
