@@ -38,7 +38,8 @@ static bool find_route(struct call *call, struct err *err)
 static bool admit(struct call *call, struct err *err)
 {
     const struct route *route = call->route;
-    bool stream = route != NULL && route->media != NULL && strcmp(route->media, ROUTE_STREAM) == 0;
+    const char *media = route == NULL || route->media == NULL ? "" : route->media;
+    bool stream = strcmp(media, ROUTE_STREAM) == 0 || strcmp(media, ROUTE_CALENDAR) == 0;
     return auth_check(call->api->options.auth, &call->exchange->request,
                       route == NULL ? OPEN : route->access, stream,
                       (int64_t)uv_now(call->api->options.loop), call->arena, &call->who, err);

@@ -41,8 +41,8 @@ bool auth_host_ours(const struct auth *auth, struct str host);
 bool auth_origin_ours(const struct auth *auth, struct str origin);
 
 /* Decides about a request. With no tokens *who is an admin of no user. ERR_DENIED (401, send
- * AUTH_CHALLENGE) or ERR_FORBIDDEN (403). `is_stream`: EventSource cannot set headers, so such a
- * route also takes ?access_token=. Texts it needs are put into `arena`. */
+ * AUTH_CHALLENGE) or ERR_FORBIDDEN (403). `is_stream`: EventSource and calendars cannot set
+ * headers, so such a route also takes ?access_token=. Texts it needs are put into `arena`. */
 #define AUTH_CHALLENGE "WWW-Authenticate: Bearer\r\n"
 MUST_CHECK bool auth_check(const struct auth *auth, const struct http_request *request,
                            enum access access, bool is_stream, int64_t now_ms, struct arena *arena,

@@ -18,14 +18,15 @@ route_fn on_document_show, on_document_list, on_worker_list, on_worker_quiet, on
     on_worker_resume, on_node_list, on_stats_show, on_events, on_metrics;
 route_fn on_schedule_create, on_schedule_preview, on_schedule_list, on_schedule_show,
     on_schedule_change, on_schedule_remove, on_schedule_pause, on_schedule_resume, on_schedule_run,
-    on_schedule_backfill, on_schedule_next, on_execution_list, on_execution_show;
+    on_schedule_backfill, on_schedule_next, on_execution_list, on_execution_show, on_calendar,
+    on_schedule_calendar;
 route_fn on_notification_list, on_notification_read, on_notification_stream, on_usage_show,
     on_execute, on_assistant;
 route_fn on_health, on_ready, on_openapi, on_test_clock;
 
 extern const struct params show_params, documents_params, events_params, stream_params,
     schedule_list_params, schedule_next_params, execution_list_params, notification_list_params,
-    notification_stream_params, usage_params;
+    notification_stream_params, usage_params, calendar_params, schedule_calendar_params;
 
 /* For purge: the same as the bulk commands, without a body. */
 void call_bulk(struct call *call, enum bulk_verb verb, const struct task_filter *filter,

@@ -122,6 +122,13 @@ const struct route routes[] = { /* every on_*(): parse, ask, answer. */
     {GET, "/api/schedules", MAY_READ, on_schedule_list,
      "List schedules, newest first",
      .answers = "200 ScheduleList", .params = &schedule_list_params},
+    {GET, "/api/schedules.ics", MAY_READ, on_calendar,
+     "The newest 500 schedules as iCalendar, for a calendar app to subscribe to",
+     .answers = "200", .params = &calendar_params, .media = ROUTE_CALENDAR},
+    {GET, "/api/schedules/{id}.ics", MAY_READ, on_schedule_calendar,
+     "One schedule as iCalendar",
+     .answers = "200", .faults = "404", .params = &schedule_calendar_params,
+     .media = ROUTE_CALENDAR},
     {GET, "/api/schedules/{id}", MAY_READ, on_schedule_show,
      "One schedule",
      .answers = "200 Schedule", .faults = "404"},
@@ -216,8 +223,14 @@ bool route_matches(const char *pattern, struct str path, struct str *name)
     while (at < path.len && path.ptr[at] != '/') {
         at++;
     }
+    const char *rest = strchr(pattern, '}') + 1;
+    size_t suffix = strcspn(rest, "/"); /* "{id}.ics": of the same segment */
+    if (at - begin <= suffix) {
+        return false;
+    }
+    at -= suffix;
     *name = (struct str){path.ptr + begin, at - begin};
-    return at > begin && str_is(str_from(path, at), strchr(pattern, '}') + 1);
+    return str_is(str_from(path, at), rest);
 }
 
 /* Which methods the path has: what a 405 tells. */

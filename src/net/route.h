@@ -16,7 +16,7 @@ typedef bool route_fn(struct call *call, struct err *err);
 
 struct route {
     enum http_method method;
-    const char *path; /* "/api/tasks/{id}/why": at most one {…}, a whole segment */
+    const char *path; /* "/api/tasks/{id}/why": at most one {…}, a segment or its beginning */
     enum access access;
     route_fn *handle;
     const char *summary;
@@ -31,7 +31,8 @@ struct route {
 extern const struct route routes[];
 extern const size_t routes_count;
 
-#define ROUTE_STREAM "text/event-stream"
+#define ROUTE_STREAM   "text/event-stream"
+#define ROUTE_CALENDAR "text/calendar"
 
 /* The route of a request; *name is what stands for {…}, still encoded. A known path with another
  * method is ERR_METHOD, and *allow lists the methods it has; an unknown one ERR_NOT_FOUND. */

@@ -419,6 +419,33 @@ def histories_are_paged(s):
     same([e["scheduledFor"] for e in rest], [later(START, n * HOUR) for n in (3, 2)])
 
 
+@test(clock=START)
+def calendars_can_be_subscribed_to(s):
+    one = schedule(s, rrule="FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0", timezone="Europe/Paris",
+                   userId="ann", title="Report; weekly")
+    schedule(s, dtstart="2027-04-01T10:00:00", userId="bob", title="Once")
+    answer = s.call("GET", f"/api/schedules/{one['id']}.ics", None, 200)
+    check(answer.headers["content-type"].startswith("text/calendar"), answer.headers)
+    text = answer.body.decode()
+    for piece in ("BEGIN:VCALENDAR\r\n", "DTSTART;TZID=Europe/Paris:20270308T090000",
+                  "RRULE:FREQ=WEEKLY;BYDAY=MO", "SUMMARY:Report\\; weekly", "BEGIN:VTIMEZONE"):
+        check(piece in text, f"{piece} is not in {text}")
+
+    def events(**query):
+        where = "&".join(f"{k}={v}" for k, v in query.items())
+        return s.call("GET", f"/api/schedules.ics?{where}", None, 200).body.count(b"BEGIN:VEVENT")
+    same(events(), 2)
+    same(events(userId="bob"), 1)
+    same(events(userId="eve"), 0)
+    s.get("/api/schedules/0192f300-0000-7000-8000-000000000000.ics", 404)
+    s.get("/api/schedules/.ics", 404)
+    token = s.nest.run("token", "create", "--role", "read", "--data", s.data).stdout.strip()
+    same(s.raw("GET", "/api/schedules.ics").status, 401)
+    same(s.raw("GET", f"/api/schedules.ics?access_token={token}").status, 200)
+    same(s.raw("GET", f"/api/schedules/{one['id']}.ics?access_token={token}").status, 200)
+    same(s.raw("GET", f"/api/schedules?access_token={token}").status, 401)
+
+
 # ---- Who ----
 
 
