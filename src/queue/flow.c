@@ -417,7 +417,7 @@ static void follow(struct batch *batch, struct item *item)
 
 void flow_follow(struct batch *batch)
 {
-    bool again = true;
+    bool again = true, ended = false;
     while (again && batch_ok(batch)) {
         again = false;
         for (size_t i = 0; i < batch->all_count; i++) { /* grows on the way */
@@ -427,9 +427,13 @@ void flow_follow(struct batch *batch)
             if (changed && item->followed != 1 + (int)item->now.state) {
                 item->followed = 1 + (int)item->now.state;
                 follow(batch, item);
+                ended = ended || task_state_terminal(item->now.state);
                 again = true;
             }
         }
+    }
+    if (ended) {
+        flow_orders(batch);
     }
 }
 

@@ -10,6 +10,9 @@
  */
 void flow_follow(struct batch *batch);
 
+/* The same for new tasks that wait for what has ended (flow_orders.c). */
+void flow_orders(struct batch *batch);
+
 /* Cancels a container and whatever of it is unfinished. */
 MUST_CHECK bool flow_cancel(struct batch *batch, struct item *container, struct str reason,
                             const void *owner, struct err *err);

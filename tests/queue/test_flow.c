@@ -424,3 +424,75 @@ TEST(a_thousand_random_graphs_all_come_to_an_end_in_order)
         }
     }
 }
+
+/* ---- What ends in the batch that brings what waits for it ---- */
+
+/* Creates the request and ends `task` in one batch, in that order. */
+static void send_and_end(struct request *r, const struct task *task, enum task_outcome outcome)
+{
+    struct call *call = bench_call(r->b, COMMAND_CREATE);
+    call->command.create = (struct command_create){r->orders, r->count};
+    bench_give(r->b, call);
+    bench_give(r->b, bench_finish_call(r->b, task, outcome));
+    bench_settle(r->b);
+    CHECK_EQ(call->command.err.kind, ERR_NONE);
+}
+
+TEST(a_dependency_that_ends_in_the_batch_that_brings_its_dependent_frees_it)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id first = bench_create(&b, "t"), other = bench_create(&b, "t");
+    struct task task = bench_claim(&b, .worker = "w");
+    CHECK(id_eq(task.id, first));
+    struct request r = {.b = &b};
+    size_t one = add(&r, 0, NULL), both = add(&r, 0, NULL), next = add(&r, 0, NULL);
+    needs(&r, one, (struct order_need){.id = first});
+    needs(&r, both, (struct order_need){.id = first});
+    needs(&r, both, (struct order_need){.id = other});
+    needs(&r, next, (struct order_need){.order = one});
+    send_and_end(&r, &task, OUTCOME_COMPLETED);
+    CHECK_EQ(state_of(&r, one), TASK_QUEUED);
+    CHECK_EQ(state_of(&r, both), TASK_WAITING);
+    CHECK_EQ(state_of(&r, next), TASK_WAITING);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, both), TASK_QUEUED);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, next), TASK_QUEUED);
+}
+
+TEST(a_batch_that_waited_for_it_begins_with_its_first_child)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id first = bench_create(&b, "t");
+    struct task task = bench_claim(&b, .worker = "w");
+    struct request r = {.b = &b};
+    size_t top = add(&r, 0, NULL), inner = add(&r, top, NULL), leaf = add(&r, inner, NULL);
+    size_t last = add(&r, top, NULL);
+    needs(&r, top, (struct order_need){.id = first});
+    send_and_end(&r, &task, OUTCOME_COMPLETED);
+    CHECK_EQ(state_of(&r, top), TASK_QUEUED);
+    CHECK_EQ(state_of(&r, leaf), TASK_QUEUED);
+    CHECK_EQ(state_of(&r, last), TASK_WAITING);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, top), TASK_COMPLETED);
+}
+
+TEST(a_bad_end_in_the_batch_that_brings_its_dependents_cancels_them)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id first = bench_create(&b, "t", .max_retries = BENCH_NONE);
+    struct task task = bench_claim(&b, .worker = "w");
+    struct request r = {.b = &b};
+    size_t top = add(&r, 0, NULL), child = add(&r, top, NULL), next = add(&r, 0, NULL);
+    size_t anyway = add(&r, 0, NULL);
+    r.orders[anyway - 1].task.runs_anyway = true;
+    needs(&r, top, (struct order_need){.id = first});
+    needs(&r, next, (struct order_need){.order = top});
+    needs(&r, anyway, (struct order_need){.id = first});
+    send_and_end(&r, &task, OUTCOME_FAILED);
+    CHECK_EQ(state_of(&r, top), TASK_CANCELLED);
+    CHECK_EQ(state_of(&r, child), TASK_CANCELLED);
+    CHECK_EQ(state_of(&r, next), TASK_CANCELLED);
+    CHECK_EQ(state_of(&r, anyway), TASK_QUEUED);
+}
