@@ -43,36 +43,36 @@ static bool read_dates(const struct form_texts *texts, const char *field, struct
 
 /* ---- Settling ---- */
 
+/* The rule as it is kept. */
+static bool keep_rule(struct schedule *schedule, const struct rrule *rule, struct arena *arena,
+                      struct err *err)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(RRULE_TEXT_MAX);
+    rrule_write(&text, rule);
+    schedule->rrule = arena_str(arena, buf_view(&text));
+    return !text.full ||
+           err_field(err, "rrule", "rrule written in full is longer than %d bytes", RRULE_TEXT_MAX);
+}
+
 static bool read_cron(struct schedule *schedule, struct str cron, struct arena *arena,
                       struct err *err)
 {
     struct rrule rule;
     struct err why = ERR_INIT;
-    SCOPED(buf_fini) struct buf text = BUF_INIT(RRULE_TEXT_MAX);
     if (!str_absent(schedule->rrule)) {
         return err_field(err, "cron", "cron must not be given beside rrule");
     }
     if (!cron_parse(cron, &rule, &why)) {
         return err_field(err, "cron", "cron: %s", why.text);
     }
-    rrule_write(&text, &rule);
-    schedule->rrule = arena_str(arena, buf_view(&text));
-    return true;
+    return keep_rule(schedule, &rule, arena, err);
 }
 
 static bool settle_rule(struct schedule *schedule, struct rrule *rule, struct arena *arena,
                         struct err *err)
 {
-    SCOPED(buf_fini) struct buf text = BUF_INIT(RRULE_TEXT_MAX);
-    if (str_absent(schedule->rrule)) {
-        return true;
-    }
-    if (!read_rule(schedule->rrule, rule, err)) {
-        return false;
-    }
-    rrule_write(&text, rule);
-    schedule->rrule = arena_str(arena, buf_view(&text));
-    return true;
+    return str_absent(schedule->rrule) ||
+           (read_rule(schedule->rrule, rule, err) && keep_rule(schedule, rule, arena, err));
 }
 
 /* A rule without a start begins now; what it says about hours and minutes is meant on the hour and
