@@ -81,7 +81,7 @@ const struct setting settings[] = {
     {"smtp", "password_env", NULL, TEXT, AT(smtp_password_env),
      "the environment variable that holds the password"},
     {"smtp", "password_file", NULL, TEXT, AT(smtp_password_file), "or the file that holds it"},
-    {"smtp", "starttls", "auto", CHOICE("auto|yes|no|true|false"), AT(smtp_starttls),
+    {"smtp", "starttls", "auto", CHOICE(STARTTLS_WORDS), AT(smtp_starttls),
      "encrypt: auto if the server can, yes or nothing is sent, no"},
     {"mobile", "secret", NULL, TEXT, AT(mobile_secret),
      "whsec_...: what goes to MOBILE is a signed webhook; default a plain text, as ntfy takes it"},

@@ -32,7 +32,7 @@ struct config {
     struct str llm_key_env, llm_key_file;
     struct str smtp_url, smtp_from; /* absent: no mails */
     struct str smtp_username, smtp_password_env, smtp_password_file;
-    int64_t smtp_starttls;        /* enum config_starttls */
+    int64_t smtp_starttls;        /* one of STARTTLS_WORDS */
     struct str mobile_secret;     /* absent: messages to MOBILE are plain and unsigned */
     struct str execute_secret;    /* absent: nobody outside may fire schedules */
     int64_t limits_queries;       /* of one user in one day, UTC; 0: any number */
@@ -44,8 +44,8 @@ struct config {
     unsigned char given[64]; /* by row: which layer set it; CONFIG_DEFAULT … CONFIG_FLAG */
 };
 
-/* What people write, in the order of the setting's choices. */
-enum config_starttls { STARTTLS_AUTO, STARTTLS_YES, STARTTLS_NO, STARTTLS_TRUE, STARTTLS_FALSE };
+/* What people write, in this order. */
+#define STARTTLS_WORDS "auto|yes|no|true|false|on|off|required|none"
 
 enum config_layer { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLAG };
 

@@ -33,15 +33,11 @@ static bool read_llm(struct config *config, struct services *out, struct err *er
            (secret_read(&key, &config->arena, &out->llm.api_key, err) || err_wrap(err, "[llm]"));
 }
 
-static enum mail_tls tls_of(int64_t starttls)
-{
-    static const enum mail_tls meant[] = {[STARTTLS_AUTO] = MAIL_TLS_OPTIONAL,
-                                          [STARTTLS_YES] = MAIL_TLS_REQUIRED,
-                                          [STARTTLS_NO] = MAIL_TLS_NONE,
-                                          [STARTTLS_TRUE] = MAIL_TLS_REQUIRED,
-                                          [STARTTLS_FALSE] = MAIL_TLS_NONE};
-    return meant[starttls];
-}
+/* In the order of STARTTLS_WORDS. */
+static const enum mail_tls tls_of[] = {
+    MAIL_TLS_OPTIONAL, MAIL_TLS_REQUIRED, MAIL_TLS_NONE,     MAIL_TLS_REQUIRED, MAIL_TLS_NONE,
+    MAIL_TLS_REQUIRED, MAIL_TLS_NONE,     MAIL_TLS_REQUIRED, MAIL_TLS_NONE,
+};
 
 static bool check_from(struct str from, struct err *err)
 {
@@ -56,7 +52,7 @@ static bool read_smtp(struct config *config, struct services *out, struct err *e
     out->mail_from = config->smtp_from;
     out->smtp = (struct mailer_options){.url = config->smtp_url,
                                         .username = config->smtp_username,
-                                        .starttls = tls_of(config->smtp_starttls)};
+                                        .starttls = tls_of[config->smtp_starttls]};
     if (!out->has_smtp) {
         return needs(config->smtp_from, config->smtp_url, "smtp", "url", err);
     }

@@ -45,6 +45,16 @@ def doctor_logs_in_to_the_mail_server(nest):
 
 
 @test(server=False)
+def encryption_that_is_demanded_is_not_done_without(nest):
+    plain, private = Smtp(nest), Smtp(nest, "--starttls")
+    for smtp, word, fine in ((plain, "auto", True), (plain, "off", True), (plain, "required", False),
+                             (plain, "yes", False), (private, "auto", True), (private, "no", True)):
+        _, said = lines(nest, ERRAND_SMTP_URL=smtp.url, ERRAND_SMTP_FROM="errand@example.org",
+                        ERRAND_SMTP_STARTTLS=word)
+        check(("FAIL" not in said["smtp"]) == fine, (word, said["smtp"]))
+
+
+@test(server=False)
 def settings_that_need_each_other_are_named(nest):
     for env, words in (
             ({"ERRAND_LLM_BASE_URL": "http://127.0.0.1:1/v1"}, "[llm] needs model"),
