@@ -16,7 +16,8 @@
 
 struct config {
     struct str listen, data;
-    struct str store, broker;           /* absent: SQLite in the data folder; in memory */
+    struct str store, broker; /* absent: SQLite in the data folder; in memory */
+    struct str redis_prefix;
     struct str broker_high, broker_low; /* absent: `broker` serves all */
     int64_t retention_finished_ms;      /* 0: for ever */
     int64_t limits_payload, limits_request;

@@ -19,6 +19,7 @@
 #include "cli/services.h"
 #include "cli/setup.h"
 #include "cli/verb.h"
+#include "client/redis.h"
 #include "net/tls.h"
 #include "wire/time.h"
 #include "wire/uri.h"
@@ -83,7 +84,8 @@ static void say(struct doctor *doctor, const char *status, const char *check, co
 static void check_config(struct doctor *doctor)
 {
     struct str file = setup_file(&doctor->options->setup);
-    struct str store, broker;
+    struct str store;
+    struct broker_options broker;
     struct err err = ERR_INIT;
     if (!setup_store(&doctor->config, &store, &err) ||
         !setup_broker(&doctor->config, &broker, &err)) {
@@ -145,7 +147,21 @@ static void on_finding(void *arg, const char *invariant, const char *sentence)
 static bool is_there(struct str url)
 {
     struct str path = str_from(url, strlen("sqlite:"));
-    return str_starts(url, STR("sqlite:")) && access(path.ptr, F_OK) == 0;
+    return !str_starts(url, STR("sqlite:")) || access(path.ptr, F_OK) == 0;
+}
+
+/* Without the password that an address may hold. */
+static const char *shown(struct doctor *doctor, struct str url)
+{
+    struct str rest = url, scheme = str_cut(&rest, '@');
+    const char *colon =
+        str_absent(rest) ? NULL : strrchr(arena_c_text(&doctor->config.arena, scheme), ':');
+    if (colon == NULL || colon[1] == '/') {
+        return arena_c_text(&doctor->config.arena, url);
+    }
+    const char *head = arena_c_text(&doctor->config.arena, scheme);
+    int kept = (int)(strrchr(head, ':') - head);
+    return arena_printf(&doctor->config.arena, "%.*s@" STR_FMT, kept, head, STR_ARG(rest)).ptr;
 }
 
 static void check_store(struct doctor *doctor)
@@ -159,18 +175,46 @@ static void check_store(struct doctor *doctor)
     }
     url = str_of(arena_c_text(&doctor->config.arena, url));
     if (!is_there(url)) {
-        say(doctor, "ok", "store", "%s: nothing is stored yet", url.ptr);
+        say(doctor, "ok", "store", "%s: nothing is stored yet", shown(doctor, url));
         return;
     }
     const struct store_options options = {.url = url, .no_migrate = true, .read_only = true};
     if (!store_open(&options, &store, &err) || !store_check(store, on_finding, &findings, &err)) {
         say(doctor, "FAIL", "store", "%s", err.text);
     } else if (findings.count == 0) {
-        say(doctor, "ok", "store", "%s: every invariant holds", url.ptr);
+        say(doctor, "ok", "store", "%s: every invariant holds", shown(doctor, url));
     } else {
         say(doctor, "FAIL", "store", "%zu violations", findings.count);
     }
     store_close(store);
+}
+
+static void check_redis(struct doctor *doctor, struct str url)
+{
+    struct err err = ERR_INIT;
+    struct redis *redis = NULL;
+    const struct redis_options options = {.url = url};
+    if (str_absent(url) || !str_starts(url, STR("redis://"))) {
+        return;
+    }
+    if (!redis_open(&options, &redis, &err)) {
+        say(doctor, "FAIL", "broker", "%s", err.text);
+    } else if (!redis_wait(redis, REDIS_CONNECT_MS)) {
+        say(doctor, "warn", "broker", "%s does not answer: nodes ask the store, at most 1 s apart",
+            shown(doctor, url));
+    } else {
+        say(doctor, "ok", "broker", "%s answers", shown(doctor, url));
+    }
+    redis_close(redis);
+}
+
+static void check_broker(struct doctor *doctor)
+{
+    struct broker_options broker;
+    if (setup_broker(&doctor->config, &broker, NULL)) {
+        check_redis(doctor, broker.url);
+        check_redis(doctor, broker.low_url);
+    }
 }
 
 static void check_tokens(struct doctor *doctor)
@@ -332,7 +376,7 @@ static void check_services(struct doctor *doctor)
 }
 
 static void (*const checks[])(struct doctor *doctor) = {
-    check_config, check_folder,   check_disk,  check_store, check_tokens,
+    check_config, check_folder,   check_disk,  check_store, check_tokens, check_broker,
     check_tls,    check_services, check_files, check_clock, check_server,
 };
 

@@ -69,16 +69,18 @@ static bool open_door(struct node *node, struct err *err)
 
 static bool open_stores(struct node *node, struct err *err)
 {
-    struct str store_url, broker_url;
+    struct str store_url;
     if (!setup_store(node->config, &store_url, err) ||
-        !setup_broker(node->config, &broker_url, err) || !setup_folder(node->config, err)) {
+        !setup_broker(node->config, &node->broker_options, err) ||
+        !setup_folder(node->config, err)) {
         return false;
     }
     const struct store_options store = {.url = store_url, .no_migrate = node->options.no_migrate};
-    const struct broker_options broker = {
-        .url = broker_url, .node = str_of(node->id), .ready = engine_ready, .arg = &node->engine};
+    node->broker_options.node = str_of(node->id);
+    node->broker_options.ready = engine_ready;
+    node->broker_options.arg = &node->engine;
     return open_door(node, err) && store_open(&store, &node->store, err) &&
-           broker_open(&broker, &node->broker, err);
+           broker_open(&node->broker_options, &node->broker, err);
 }
 
 /* On the engine's thread, which may still speak while the pool is being ended. */
@@ -139,6 +141,7 @@ static size_t seat_guests(struct node *node)
 static bool start_engine(struct node *node, struct err *err)
 {
     struct engine_host host = api_engine_host(node->api);
+    node_listen_in(node, &host);
     host.abort = on_abort;
     host.abort_arg = node;
     const struct engine_options options = {
@@ -152,6 +155,7 @@ static bool start_engine(struct node *node, struct err *err)
         .grace_ms = node->config->workers_grace_ms,
         .guests = node->guests,
         .guests_count = seat_guests(node),
+        .node = str_of(node->id),
     };
     return engine_new(&options, &node->engine, err) && engine_start(node->engine, err) &&
            queries_start(node->store, NODE_READERS, api_query_answered, node->api, &node->queries,
@@ -413,8 +417,9 @@ static void init(struct node *node, struct config *config, const struct node_opt
     char host[64] = "";
     *node = (struct node){.config = config, .options = *options, .drain_arena = ARENA_INIT};
     gethostname(host, sizeof host - 1);
-    snprintf(node->id, sizeof node->id, "%s-%d", host[0] != '\0' ? host : "node", (int)getpid());
     rand_init(&node->rand);
+    snprintf(node->id, sizeof node->id, "%s-%d-%06x", host[0] != '\0' ? host : "node",
+             (int)getpid(), (unsigned)(rand_u64(&node->rand) & 0xFFFFFF));
     pthread_mutex_init(&node->exec_lock, NULL);
     if (options->test_clock) {
         clock_init_by_hand(&node->clock, options->test_clock_ms);
@@ -436,7 +441,7 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
         return false;
     }
     open_api(node);
-    return true;
+    return node_join_fleet(node, err);
 }
 
 bool node_run(struct node *node)
@@ -449,11 +454,13 @@ static void end_threads(struct node *node)
 {
     stop_exec(node);
     push_stop(node->push);
+    struct fleet *fleet = node_leave_fleet(node); /* the next leader need not wait */
     if (node->engine != NULL) {
         engine_stop(node->engine);
         push_free(node->push);
         engine_free(node->engine); /* what still waits is answered through the api */
     }
+    fleet_free(fleet);
     assistant_pool_stop(node->assistant);
     queries_stop(node->queries);
     if (node->api != NULL) {

@@ -12,6 +12,7 @@
 #include "cli/config.h"
 #include "cli/services.h"
 #include "exec/exec.h"
+#include "fleet/fleet.h"
 #include "net/api.h"
 
 #define NODE_READERS      2
@@ -62,6 +63,10 @@ struct node {
     struct assistant_pool *assistant;      /* NULL: there is no language model */
     struct guest *guests[NODE_GUESTS_MAX]; /* of the engine */
     struct engine *engine;
+    struct fleet *_Atomic fleet; /* NULL: alone */
+    struct api_fleet api_fleet;
+    struct engine_host inner; /* what the api wants to be told */
+    struct broker_options broker_options;
     struct queries *queries;
     struct exec *exec;
     pthread_mutex_t
@@ -86,5 +91,10 @@ MUST_CHECK bool node_run(struct node *node);
 void node_close(struct node *node);
 
 bool node_is_loopback(struct str host);
+
+/* node_fleet.c: among others, where the store is shared. */
+void node_listen_in(struct node *node, struct engine_host *host); /* events go to others too */
+MUST_CHECK bool node_join_fleet(struct node *node, struct err *err);
+struct fleet *node_leave_fleet(struct node *node); /* to be freed after the engine */
 
 #endif

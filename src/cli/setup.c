@@ -43,6 +43,11 @@ bool setup_folder(const struct config *config, struct err *err)
     return true;
 }
 
+static bool is_postgres(struct str url)
+{
+    return str_starts(url, STR("postgres://")) || str_starts(url, STR("postgresql://"));
+}
+
 bool setup_store(struct config *config, struct str *url, struct err *err)
 {
     struct str path = str_absent(config->store) ? STR("sqlite:errand.db") : config->store;
@@ -50,10 +55,12 @@ bool setup_store(struct config *config, struct str *url, struct err *err)
         *url = STR("memory:");
         return true;
     }
+    if (is_postgres(path)) {
+        *url = path;
+        return true;
+    }
     if (!str_starts(path, STR("sqlite:"))) {
-        return err_set(err, ERR_INVALID,
-                       "store " STR_FMT ": this build has no such back end; there is sqlite:PATH",
-                       STR_ARG(path));
+        return err_set(err, ERR_INVALID, "store must begin with sqlite: or postgres://");
     }
     struct str file = str_from(path, strlen("sqlite:"));
     if (file.len == 0) {
@@ -70,16 +77,45 @@ static bool is_memory(struct str broker)
     return str_absent(broker) || str_is(broker, "memory") || str_is(broker, "memory:");
 }
 
-bool setup_broker(const struct config *config, struct str *url, struct err *err)
+static bool is_redis(struct str broker)
+{
+    return str_starts(broker, STR("redis://"));
+}
+
+static bool check_broker(struct str broker, bool shared, struct err *err)
+{
+    if (!is_memory(broker) && !is_redis(broker)) {
+        return err_set(err, ERR_INVALID, "broker must be memory or redis://HOST:PORT");
+    }
+    return shared || is_memory(broker) ||
+           err_set(err, ERR_INVALID,
+                   "broker: Redis needs a store that nodes can share: store = postgres://…");
+}
+
+/* Nodes that share a store and have no Redis poll it; one node alone knows everything. */
+static struct str broker_url(struct str broker, bool shared)
+{
+    return is_redis(broker) ? broker : shared ? STR("poll:") : STR("memory:");
+}
+
+bool setup_broker(const struct config *config, struct broker_options *out, struct err *err)
 {
     const struct str all[] = {config->broker, config->broker_high, config->broker_low};
+    bool shared = !str_absent(config->store) && is_postgres(config->store);
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        if (!is_memory(all[i])) {
-            return err_set(err, ERR_INVALID,
-                           "broker " STR_FMT ": this build has no such back end; there is memory",
-                           STR_ARG(all[i]));
+        if (!check_broker(all[i], shared, err)) {
+            return false;
         }
     }
-    *url = STR("memory:");
+    struct str high = str_absent(config->broker_high) ? config->broker : config->broker_high;
+    struct str low = str_absent(config->broker_low) ? config->broker : config->broker_low;
+    if (!str_absent(high) && !str_absent(low) && is_redis(high) != is_redis(low)) {
+        return err_set(err, ERR_INVALID,
+                       "broker_high and broker_low: both must be redis://, or neither");
+    }
+    *out = (struct broker_options){.url = broker_url(high, shared), .prefix = config->redis_prefix};
+    if (is_redis(out->url) && !str_eq(low, high)) {
+        out->low_url = low;
+    }
     return true;
 }

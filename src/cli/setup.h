@@ -5,6 +5,7 @@
 #ifndef ERRAND_CLI_SETUP_H
 #define ERRAND_CLI_SETUP_H
 
+#include "broker/broker.h"
 #include "cli/config.h"
 #include "cli/option.h"
 
@@ -37,6 +38,8 @@ MUST_CHECK bool setup_folder(const struct config *config, struct err *err);
 /* The store's URL with its path resolved against the data folder; lives in the config's arena.
  * Back ends that this build does not have are refused. */
 MUST_CHECK bool setup_store(struct config *config, struct str *url, struct err *err);
-MUST_CHECK bool setup_broker(const struct config *config, struct str *url, struct err *err);
+/* The broker's URLs: memory: alone, redis:// or poll: in a fleet. The rest is the caller's. */
+MUST_CHECK bool setup_broker(const struct config *config, struct broker_options *out,
+                             struct err *err);
 
 #endif

@@ -122,6 +122,11 @@ struct engine_host api_engine_host(struct api *api)
                                 .failed = engine_failed};
 }
 
+void api_join(struct api *api, const struct api_fleet *fleet)
+{
+    api->fleet = fleet;
+}
+
 void api_query_answered(void *arg, struct query *query)
 {
     channel_give(&((struct api *)arg)->queries, &query->link);

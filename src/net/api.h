@@ -61,6 +61,16 @@ struct api_parts {
 };
 void api_open(struct api *api, const struct api_parts *parts);
 
+/* The other nodes, where there are any: before the first request too. */
+struct api_fleet {
+    void *arg;
+    bool (*leads)(void *arg);
+    const char *(*broker)(void *arg);
+    /* JSON array elements, separated by commas */
+    void (*others)(void *arg, struct arena *arena, struct str *nodes, struct str *workers);
+};
+void api_join(struct api *api, const struct api_fleet *fleet); /* borrowed */
+
 void api_handle(void *api, struct exchange *exchange); /* server_options.handle */
 
 /* After the engine and the readers have ended: answers what is left; the loop then runs out. */

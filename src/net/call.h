@@ -23,13 +23,14 @@
 struct api {
     struct api_options options;
     struct api_parts parts;
-    uv_async_t wake;        /* something came back from another thread */
-    uv_prepare_t prepare;   /* both give the turn's commands: one before the loop sleeps, */
-    uv_check_t check;       /* one after it was woken */
-    struct list outgoing;   /* commands of this turn */
-    struct channel answers; /* commands from the engine */
-    struct channel queries; /* queries from the readers */
-    struct channel notes;   /* assistant_note.link: from those who ask the language model */
+    const struct api_fleet *fleet; /* NULL: this node is alone */
+    uv_async_t wake;               /* something came back from another thread */
+    uv_prepare_t prepare;          /* both give the turn's commands: one before the loop sleeps, */
+    uv_check_t check;              /* one after it was woken */
+    struct list outgoing;          /* commands of this turn */
+    struct channel answers;        /* commands from the engine */
+    struct channel queries;        /* queries from the readers */
+    struct channel notes;          /* assistant_note.link: from those who ask the language model */
     atomic_bool engine_failed;
     bool failure_told;
     uint64_t store_down_at_ms;              /* loop time of the last ERR_UNAVAILABLE; 0: none */

@@ -231,6 +231,10 @@ static void workers(struct out *out)
     family(out, "errand_workers_lost", "gauge",
            "Run functions that ignored their abort and have not returned.");
     sample(out, "errand_workers_lost", (double)out->metrics->stats->strays);
+    family(out, "errand_leader", "gauge", "1 where this node leads its fleet, or is alone.");
+    sample(out, "errand_leader", out->metrics->leads);
+    family(out, "errand_broker_up", "gauge", "0 while Redis is away and claims ask the store.");
+    sample(out, "errand_broker_up", out->metrics->broker_up);
     family(out, "errand_connections", "gauge", "Open connections.");
     labelled(out, "errand_connections", "protocol", STR("http"), (double)out->metrics->connections);
 }

@@ -23,6 +23,8 @@ struct metrics {
     const uint64_t *commands; /* COMMAND_KINDS of them */
     struct str version;
     int64_t started_ms; /* UTC */
+    bool leads;         /* this node, or it is alone */
+    bool broker_up;
 };
 
 void metrics_write(struct buf *buf, const struct metrics *metrics);

@@ -47,12 +47,15 @@ bool on_task_list(struct call *call, struct err *err)
 
 /* ---- One task ---- */
 
+#define FLEET_LOOK_MS (2 * SECOND_MS)
+
 struct show {
     struct call *call;
     struct query *query;
     struct events_watch watch;
-    bool waits;  /* an unfinished task is not the answer yet */
-    bool asking; /* the query is out */
+    bool waits;      /* an unfinished task is not the answer yet */
+    bool asking;     /* the query is out */
+    int64_t left_ms; /* of the wait, behind the timer that runs */
 };
 
 static void show_stop_waiting(struct show *show)
@@ -127,9 +130,27 @@ static void show_ended(struct events_watch *watch, const struct event *event)
     }
 }
 
+static void show_time_over(struct exchange *exchange);
+
+/* The task may end on another node, and its word may be lost with a broken connection: there the
+ * row is looked at from time to time. */
+static void show_set_timer(struct show *show)
+{
+    int64_t slice_ms =
+        show->call->api->fleet == NULL ? show->left_ms : MIN(show->left_ms, FLEET_LOOK_MS);
+    show->left_ms -= slice_ms;
+    exchange_timer(show->call->exchange, slice_ms, show_time_over);
+}
+
 static void show_time_over(struct exchange *exchange)
 {
-    show_last_look(((struct call *)exchange->user)->own);
+    struct show *show = ((struct call *)exchange->user)->own;
+    if (show->left_ms == 0) {
+        show_last_look(show);
+        return;
+    }
+    show_ask(show);
+    show_set_timer(show);
 }
 
 static void show_gone(struct exchange *exchange)
@@ -155,7 +176,8 @@ static void show_wait(struct show *show, int64_t wait_ms)
     show->watch.fire = show_ended;
     events_watch(show->call->api->options.events, &show->watch);
     exchange->gone = show_gone;
-    exchange_timer(exchange, wait_ms, show_time_over);
+    show->left_ms = wait_ms;
+    show_set_timer(show);
 }
 
 bool on_task_show(struct call *call, struct err *err)

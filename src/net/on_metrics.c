@@ -34,6 +34,9 @@ static void answer_metrics(struct call *call)
         .commands = api->commands_given,
         .version = api->options.version,
         .started_ms = api->options.started_ms,
+        .leads = api->fleet == NULL || api->fleet->leads(api->fleet->arg),
+        .broker_up =
+            api->fleet == NULL || strcmp(api->fleet->broker(api->fleet->arg), "degraded") != 0,
     };
     metrics_write(w.buf, &metrics);
     call_answer_with(call, 200, metrics.open_metrics ? METRICS_OPEN_TYPE : METRICS_TYPE, STR(""));

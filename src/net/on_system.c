@@ -109,6 +109,27 @@ static void write_worker(struct json_writer *w, const struct worker_view *worker
     json_close_object(w);
 }
 
+static const char *broker_state(const struct api *api)
+{
+    return api->fleet == NULL ? "memory" : api->fleet->broker(api->fleet->arg);
+}
+
+/* What other nodes said of themselves, passed on as it is. */
+static void others(struct call *call, struct str *nodes, struct str *workers)
+{
+    *nodes = *workers = STR_NONE;
+    if (call->api->fleet != NULL) {
+        call->api->fleet->others(call->api->fleet->arg, call->arena, nodes, workers);
+    }
+}
+
+static void add_others(struct json_writer *w, struct str elements)
+{
+    if (!str_absent(elements) && elements.len > 0) {
+        json_add_raw(w, elements);
+    }
+}
+
 static void answer_workers(struct call *call)
 {
     const struct command_workers *workers = &((struct command *)call->own)->workers;
@@ -118,6 +139,9 @@ static void answer_workers(struct call *call)
     for (size_t i = 0; i < workers->count; i++) {
         write_worker(&w, &workers->workers[i], call->api->options.node_id);
     }
+    struct str nodes, elsewhere;
+    others(call, &nodes, &elsewhere);
+    add_others(&w, elsewhere);
     json_close_array(&w);
     json_close_object(&w);
     call_answer(call, 200);
@@ -170,9 +194,9 @@ static void write_node(struct json_writer *w, const struct api *api, int64_t run
     json_put_str(w, "id", api->options.node_id);
     json_put_str(w, "address", api->parts.address);
     json_put_i64(w, "pid", getpid());
-    json_put_bool(w, "leader", true);
+    json_put_bool(w, "leader", api->fleet == NULL || api->fleet->leads(api->fleet->arg));
     json_put_c(w, "store", api_store_down(api) ? "down" : "ok");
-    json_put_c(w, "broker", "memory");
+    json_put_c(w, "broker", broker_state(api));
     json_put_str(w, "version", api->options.version);
     json_put_time(w, "startedAt", api->options.started_ms);
     json_put_i64(w, "running", running);
@@ -185,7 +209,10 @@ static void answer_nodes(struct call *call)
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_put_array(&w, "nodes");
-    write_node(&w, call->api, stats->counts[TASK_RUNNING]);
+    write_node(&w, call->api, stats->running_here);
+    struct str nodes, workers;
+    others(call, &nodes, &workers);
+    add_others(&w, nodes);
     json_close_array(&w);
     json_close_object(&w);
     call_answer(call, 200);
@@ -262,12 +289,16 @@ static void write_health(struct call *call, bool down)
 {
     struct json_writer w = call_writer(call);
     bool lost = workers_lost(call->api);
+    bool broker = strcmp(broker_state(call->api), "degraded") == 0;
     json_open_object(&w);
-    json_put_c(&w, "status", down || lost ? "degraded" : "ok");
-    if (down || lost) {
+    json_put_c(&w, "status", down || lost || broker ? "degraded" : "ok");
+    if (down || lost || broker) {
         json_put_array(&w, "degraded");
         if (down) {
             json_add_str(&w, STR("store"));
+        }
+        if (broker) {
+            json_add_str(&w, STR("broker"));
         }
         if (lost) {
             json_add_str(&w, STR("workers"));

@@ -349,8 +349,11 @@ void on_workers(struct batch *batch, struct command *command)
     command->workers.workers = arena_array(command->arena, struct worker_view, workers->count);
     LIST_EACH(&workers->recent, it)
     {
-        view_worker(HOLDER(it, struct worker, recent), command->arena,
-                    &command->workers.workers[command->workers.count++]);
+        const struct worker *worker = HOLDER(it, struct worker, recent);
+        if (!task_worker_reserved(worker->id) || is_own(batch->engine, worker->id)) {
+            view_worker(worker, command->arena,
+                        &command->workers.workers[command->workers.count++]);
+        } /* else another node shows it */
     }
     batch_answer(batch, command);
 }

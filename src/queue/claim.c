@@ -13,158 +13,19 @@
 #include "queue/flow.h"
 #include "store/fleet.h"
 
-static const struct str default_queue = {"default", 7};
-
 /* A worker inside the server: it waits by right, and is not counted among the claims that do. */
 static bool is_ours(const struct command_claim *claim)
 {
     return task_worker_reserved(claim->worker);
 }
 
-static const struct str *queues_of(const struct command_claim *claim, size_t *count)
+/* In a fleet the workers inside a server bear its name, so that it knows its own. */
+static struct str name_of(const struct engine *engine, struct str worker, struct arena *arena)
 {
-    *count = claim->queues_count == 0 ? 1 : claim->queues_count;
-    return claim->queues_count == 0 ? &default_queue : claim->queues;
-}
-
-/* Every queue there is: those with a limit are named with the room they have, also when it is none.
- */
-static void want_any(struct batch *batch, struct want *want)
-{
-    struct lanes *lanes = &batch->engine->lanes;
-    size_t count = 0;
-    LIST_EACH(&lanes->limited, it)
-    {
-        count++;
-    }
-    struct want_queue *queues = arena_array(&batch->arena, struct want_queue, count);
-    count = 0;
-    LIST_EACH(&lanes->limited, it)
-    {
-        struct lane *lane = HOLDER(it, struct lane, limited);
-        queues[count++] = (struct want_queue){lane->settings.name, lane_room(lane, batch->now)};
-    }
-    want->queues = queues;
-    want->queues_count = count;
-    want->any_queue = true;
-}
-
-/* What the claim may take now, by its queues' limits. False: nothing at all. */
-static bool want_of(struct batch *batch, const struct command_claim *claim, struct want *want)
-{
-    size_t count, open = 0;
-    *want = (struct want){.types = claim->types, .types_count = claim->types_count};
-    if (claim->any_queue) {
-        want_any(batch, want);
-        return true;
-    }
-    const struct str *names = queues_of(claim, &count);
-    struct want_queue *queues = arena_array(&batch->arena, struct want_queue, count);
-    for (size_t i = 0; i < count; i++) {
-        struct lane *lane = lane_find(&batch->engine->lanes, names[i]);
-        size_t unseen = batch->engine->shared ? SIZE_MAX : 0; /* another node may have seen it */
-        size_t room = lane == NULL ? unseen : lane_room(lane, batch->now);
-        if (room > 0) {
-            queues[open++] = (struct want_queue){names[i], room};
-        }
-    }
-    want->queues = queues;
-    want->queues_count = open;
-    return open > 0;
-}
-
-static struct proposal *add_proposal(struct batch *batch, struct command *command)
-{
-    if (batch->proposals_count == batch->proposals_room) {
-        batch->proposals_room = MAX(batch->proposals_room * 2, (size_t)16);
-        batch->proposals =
-            mem_array(batch->proposals, batch->proposals_room, sizeof *batch->proposals);
-    }
-    struct proposal *proposal = &batch->proposals[batch->proposals_count++];
-    *proposal = (struct proposal){.claim = command};
-    command->claim.proposal = batch->proposals_count;
-    return proposal;
-}
-
-static void note_pending(struct batch *batch, const struct hint *hint, int64_t by)
-{
-    struct lane *lane = lane_find(&batch->engine->lanes, hint->queue);
-    if (lane != NULL) {
-        lane->pending += by;
-    }
-}
-
-static uint64_t want_hash(const struct command_claim *claim)
-{
-    uint64_t hash = claim->any_queue ? 7 : 5;
-    for (size_t i = 0; i < claim->types_count; i++) {
-        hash = hash * 31 + str_hash(claim->types[i]);
-    }
-    for (size_t i = 0; i < claim->queues_count; i++) {
-        hash = hash * 37 + str_hash(claim->queues[i]);
-    }
-    return hash;
-}
-
-/* A thousand claims that wait for the same would each ask the store, and each get nothing. */
-static bool found_nothing(const struct batch *batch, const struct command_claim *claim)
-{
-    uint64_t hash = batch->nothing_count == 0 ? 0 : want_hash(claim);
-    for (size_t i = 0; i < batch->nothing_count; i++) {
-        if (batch->nothing[i] == hash) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void note_nothing(struct batch *batch, const struct command_claim *claim)
-{
-    if (batch->engine->shared && batch->nothing_count < NOTHING_MAX) {
-        batch->nothing[batch->nothing_count++] = want_hash(claim);
-    }
-}
-
-/* From the broker's hints; from the rows when it cannot tell. Both end in the same tx_save(). */
-static size_t take(struct batch *batch, const struct want *want, size_t max, struct hint *out)
-{
-    struct broker *broker = batch->engine->broker;
-    struct err err = ERR_INIT;
-    size_t n = broker_away(broker) ? 0 : broker_take(broker, want, max, out, &batch->arena);
-    if (n > 0 || !batch->engine->shared || !broker_away(broker) || !batch_begin(batch)) {
-        return n;
-    }
-    if (!tx_propose(batch->tx, want, max, &batch->arena, out, &n, &err)) {
-        batch_fail_store(batch, &err);
-        return 0;
-    }
-    return n;
-}
-
-/* Asks for proposals. Returns how many; they are loaded with the rest of the batch. */
-static size_t propose(struct batch *batch, struct command *command)
-{
-    struct want want;
-    struct command_claim *claim = &command->claim;
-    if (found_nothing(batch, claim) || !rooms_load(batch, claim) || !want_of(batch, claim, &want) ||
-        !broker_has(batch->engine->broker, &want)) {
-        return 0;
-    }
-    size_t max = MIN(claim->max, broker_ready_count(batch->engine->broker));
-    struct hint *hints = arena_array(&batch->arena, struct hint, max);
-    size_t n = take(batch, &want, max, hints);
-    if (n == 0) {
-        note_nothing(batch, claim);
-        return 0;
-    }
-    struct proposal *proposal = add_proposal(batch, command);
-    proposal->hints = hints;
-    proposal->count = n;
-    for (size_t i = 0; i < n; i++) {
-        note_pending(batch, &hints[i], 1);
-        batch_need(batch, hints[i].id, true);
-    }
-    return n;
+    return engine->shared && task_worker_reserved(worker) && str_absent(task_worker_node(worker))
+               ? arena_printf(arena, STR_FMT "@" STR_FMT, STR_ARG(worker),
+                              STR_ARG(engine->with.node))
+               : worker;
 }
 
 void prepare_claim(struct batch *batch, struct command *command)
@@ -173,12 +34,13 @@ void prepare_claim(struct batch *batch, struct command *command)
     struct command_claim *claim = &command->claim;
     claim->count = claim->proposal = 0;
     claim->tasks = NULL;
+    claim->worker = name_of(engine, claim->worker, command->arena);
     struct worker *worker = worker_seen(&engine->workers, claim->worker, batch->now);
     worker_asked(worker, claim->types, claim->types_count, claim->queues, claim->queues_count,
                  claim->any_queue);
     claim->signal = worker->signal;
     if (!engine->draining && worker->signal == SIGNAL_NONE) {
-        propose(batch, command);
+        claim_propose(batch, command);
     }
 }
 
@@ -194,23 +56,14 @@ static struct str worker_of(const struct command_claim *claim, struct str type)
     return claim->worker;
 }
 
-/* In a fleet the workers inside a server bear its name, so that it knows its own. */
-static struct str name_of(struct batch *batch, struct str worker)
-{
-    struct engine *engine = batch->engine;
-    return engine->shared && task_worker_reserved(worker)
-               ? arena_printf(&batch->arena, STR_FMT "@" STR_FMT, STR_ARG(worker),
-                              STR_ARG(engine->with.node))
-               : worker;
-}
-
 static bool start(struct batch *batch, struct item *item, struct command *command)
 {
     const struct command_claim *claim = &command->claim;
     struct err refused;
-    struct task_claim lease = {.worker = name_of(batch, worker_of(claim, item->now.type)),
-                               .lease_ms = claim->lease_ms,
-                               .token = rand_u64(batch->engine->with.rand) | 1};
+    struct task_claim lease = {
+        .worker = name_of(batch->engine, worker_of(claim, item->now.type), &batch->arena),
+        .lease_ms = claim->lease_ms,
+        .token = rand_u64(batch->engine->with.rand) | 1};
     item->taken = true;
     if (!item->found || item->owner != NULL ||
         !task_start(&item->now, &lease, batch->now.wall_ms, &refused)) {
@@ -328,7 +181,7 @@ static bool decide_proposal(struct batch *batch, struct proposal *proposal)
 static void wake_lines(struct engine *engine, const struct command_claim *claim)
 {
     size_t count;
-    const struct str *names = queues_of(claim, &count);
+    const struct str *names = claim_queues(claim, &count);
     if (claim->any_queue) {
         lanes_wake_all(&engine->lanes);
         return;
@@ -343,7 +196,7 @@ static bool may_wait(struct batch *batch, struct command *command)
 {
     struct engine *engine = batch->engine;
     size_t count;
-    const struct str *names = queues_of(&command->claim, &count);
+    const struct str *names = claim_queues(&command->claim, &count);
     if (!is_ours(&command->claim) && engine->waiting_count >= engine->with.waiting_max) {
         return err_set(&command->err, ERR_BUSY, "%zu claims wait already: ask again later",
                        engine->waiting_count);
@@ -405,7 +258,7 @@ void claim_park(struct engine *engine, struct command *command)
 {
     struct command_claim *claim = &command->claim;
     size_t count = places_count(claim), names_count;
-    const struct str *names = queues_of(claim, &names_count);
+    const struct str *names = claim_queues(claim, &names_count);
     claim->places = arena_array(command->arena, struct claim_place, count);
     for (size_t i = 0; i < count; i++) {
         struct list *line =
@@ -427,57 +280,6 @@ void claim_unpark(struct engine *engine, struct command *command)
     list_remove(&claim->waiting);
     engine->waiting_count -= !is_ours(claim);
     worker_get(&engine->workers, claim->worker)->waiting--;
-}
-
-static bool has_anything(struct batch *batch, struct lane *lane)
-{
-    struct want_queue queue = {lane->settings.name, lane_room(lane, batch->now)};
-    return queue.room > 0 &&
-           broker_has(batch->engine->broker, &(struct want){.queues = &queue, .queues_count = 1});
-}
-
-static void propose_to_line(struct batch *batch, struct lane *lane, struct list *line)
-{
-    LIST_EACH(line, it)
-    {
-        struct command *command = HOLDER(it, struct claim_place, link)->claim;
-        if (!has_anything(batch, lane)) {
-            return;
-        }
-        if (batch->proposals_count >= BATCH_COMMANDS_MAX) {
-            lane_wake(&batch->engine->lanes, lane); /* the rest of the line in the next batch */
-            return;
-        }
-        if (command->claim.proposal == 0) {
-            propose(batch, command);
-        }
-    }
-}
-
-void claims_propose(struct batch *batch)
-{
-    struct lanes *lanes = &batch->engine->lanes;
-    struct list ready; /* apart, because a lane may be woken again for the next batch */
-    list_init(&ready);
-    if (engine_paused(batch->engine, batch->now)) {
-        return;
-    }
-    LIST_EACH(&lanes->limited, it)
-    { /* a token may have dropped into the bucket meanwhile */
-        lane_wake(lanes, HOLDER(it, struct lane, limited));
-    }
-    LIST_EACH(&lanes->ready, it)
-    {
-        list_remove(it);
-        list_append(&ready, it);
-    }
-    LIST_EACH(&ready, it)
-    {
-        struct lane *lane = HOLDER(it, struct lane, ready);
-        list_remove(it);
-        propose_to_line(batch, lane, &lane->waiting);
-        propose_to_line(batch, lane, &lanes->any);
-    }
 }
 
 static bool is_waiting(const struct command *command)

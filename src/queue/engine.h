@@ -245,6 +245,11 @@ void on_wake_stop(struct batch *batch, struct command *command);
 
 void bulk_undo_chunk(struct command *command); /* its batch came to nothing */
 
+/* propose.c */
+const struct str *claim_queues(const struct command_claim *claim, size_t *count);
+size_t claim_propose(struct batch *batch, struct command *command); /* how many it may start */
+void note_pending(struct batch *batch, const struct hint *hint, int64_t by);
+
 /* claim.c: waiting claims. */
 void claims_propose(struct batch *batch);   /* those whose queues have become ready */
 void claims_decide(struct batch *batch);    /* after the load */

@@ -193,8 +193,8 @@ static void enter_running(struct engine *engine, struct lane *lane, const struct
     engine->in_server += is_own(engine, now->worker);
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     rates_add(engine->rates.started, &engine->rates, at, 1);
-    if (!id_none(now->batch)) {
-        hold(engine, now);
+    if (!id_none(now->batch) || engine->shared) {
+        hold(engine, now); /* a lock that others see lives only seconds until it is confirmed */
     }
 }
 

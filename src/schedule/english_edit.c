@@ -57,7 +57,8 @@ static bool is_new_order(const struct edit *e)
 
 static bool is_edit(const struct edit *e)
 {
-    bool marked = e->instead || e->not_more || e->only;
+    bool marked = e->instead || e->not_more || e->only || e->also || e->has_shift ||
+                  (e->verb == VERB_SKIP && e->has_value);
     if (e->strong) {
         return !is_new_order(e);
     }
@@ -105,7 +106,7 @@ static enum edit_op op_of_cancel(struct edit *e)
 
 static enum edit_op op_of_skip(struct edit *e)
 {
-    if (!any_recurs(e)) {
+    if (!any_recurs(e) || (e->not_more && !e->has_value && !e->has_instance)) {
         return EDIT_CANCEL;
     }
     if (e->has_value && (e->value.plural || e->value.listed)) { /* skip Sundays */
@@ -153,7 +154,7 @@ static bool rename_it(struct edit *e)
 {
     for (size_t at = e->verb_to; at + 1 < e->t.count; at++) {
         if (token_is(&e->t, at, WORD_TO) || token_is_word(&e->t, at, "as") ||
-            token_is_word(&e->t, at, "into")) {
+            token_is_word(&e->t, at, "into") || e->t.at[at + 1].quoted) {
             const char *from = e->t.at[at + 1].text.ptr;
             size_t len = (size_t)(e->t.text.ptr + e->t.text.len - from);
             e->out->title = arena_str(e->arena, without_marks((struct str){from, len}));

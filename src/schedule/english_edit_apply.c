@@ -158,6 +158,11 @@ static void replace_days(struct said *said, const struct said *new)
 
 static void replace_times(struct said *said, const struct said *new)
 {
+    if (new->unit <= UNIT_HOUR) { /* what now steps by the clock has no times of the day */
+        said->clocks_count = 0;
+        said->hours = 0;
+        said->minutes = 0;
+    }
     if (!said_has_time(new) && new->minutes == 0) {
         return;
     }
@@ -439,6 +444,10 @@ static bool apply_once(struct edit *e, const struct edit_schedule *s, struct edi
         return shift_once(e, s, change);
     }
     to.default_s = (int)wall_mod(wall_s, WALL_DAY_S);
+    if (new.until != NULL && !said_has_day(&new)) { /* postpone it until Friday */
+        (void)said_add(&new, new.until);
+        new.until = NULL;
+    }
     if (!said_has_day(&new) && !said_recurs(&new)) { /* its day stays */
         new.has_offset = true;
         new.offset = (int)(wall_div(wall_s, WALL_DAY_S) - to.today);
@@ -467,7 +476,11 @@ static bool instance_days(struct edit *e, int64_t *from, int64_t *to_day)
     if (said->fault != FAULT_NONE || !resolve_day(&to, said, WALL_DAY_S - 1, from, &out)) {
         return edit_refuse(e, "dtstart", STR("there is no such day ahead"));
     }
-    *to_day = *from + (said->of_week != OF_NONE && said->weekdays == 0 ? 7 : 1);
+    struct amount length = {.days = said->of_week != OF_NONE && said->weekdays == 0 ? 7 : 1};
+    if (said->of_month != OF_NONE && said->month_days == 0) { /* this month, next month */
+        length = (struct amount){.months = 1};
+    }
+    *to_day = resolve_add(*from, &length);
     return true;
 }
 

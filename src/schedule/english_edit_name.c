@@ -6,7 +6,7 @@
 
 #define GROUPS_MAX 16
 #define STEM_MIN   3
-#define ENDING_MAX 3 /* letters by which two forms of one word may differ at the end */
+#define ENDING_MAX 4 /* letters by which two forms of one word may differ at the end */
 
 /* ---- Words ---- */
 
@@ -78,7 +78,7 @@ static bool same_word(struct str a, struct str b)
     char next = a_rest > 0 ? lower(a.ptr[a.len - a_rest]) : lower(b.ptr[b.len - b_rest]);
     bool plural = MAX(a_rest, b_rest) == 1 && next == 's';
     return one_ends && same >= STEM_MIN && MAX(a_rest, b_rest) <= ENDING_MAX &&
-           (plural || same >= 4 || strchr("sie", next) != NULL);
+           (plural || same >= 4 || strchr("siem", next) != NULL);
 }
 
 /* Words that no title is known by. */
@@ -114,21 +114,21 @@ bool edit_matches_title(const struct edit *e, size_t token, struct str title)
 static bool is_known_word(const struct tokens *t, size_t at)
 {
     static const char *const known[] = {
-        "please",      "can",    "could",   "would",      "will",       "you",       "i",
-        "we",          "us",     "me",      "it",         "that",       "instead",   "only",
-        "now",         "again",  "back",    "longer",     "no",         "not",       "anymore",
-        "more",        "one",    "ones",    "reminder",   "reminders",  "task",      "tasks",
-        "thing",       "things", "job",     "jobs",       "schedule",   "schedules", "scheduled",
-        "alarm",       "item",   "entry",   "event",      "series",     "recurring", "meeting",
-        "appointment", "is",     "be",      "should",     "need",       "want",      "time",
-        "earlier",     "later",  "sooner",  "forward",    "ahead",      "out",       "off",
-        "up",          "all",    "both",    "everything", "every",      "each",      "the",
-        "so",          "then",   "just",    "let's",      "lets",       "let",       "have",
-        "hold",        "next",   "this",    "week",       "occurrence", "instance",  "name",
-        "title",       "called", "hey",     "ok",         "also",       "don't",     "dont",
-        "do",          "i'd",    "like",    "there",      "there's",    "of",        "temporarily",
-        "while",       "happen", "happens", "go",         "to",         "with",      "about",
-        "for",         "from",   "on",      "at",         "in",         "by"};
+        "please",      "can",    "could",  "would",      "will",       "you",       "i",
+        "we",          "us",     "me",     "it",         "that",       "instead",   "only",
+        "now",         "again",  "back",   "longer",     "no",         "not",       "anymore",
+        "more",        "one",    "ones",   "reminder",   "reminders",  "task",      "tasks",
+        "thing",       "things", "job",    "jobs",       "schedule",   "schedules", "scheduled",
+        "alarm",       "item",   "entry",  "event",      "series",     "recurring", "meeting",
+        "appointment", "is",     "be",     "should",     "need",       "want",      "time",
+        "earlier",     "later",  "sooner", "forward",    "ahead",      "out",       "off",
+        "up",          "all",    "both",   "everything", "every",      "each",      "the",
+        "so",          "then",   "just",   "let's",      "lets",       "let",       "have",
+        "hold",        "next",   "this",   "week",       "occurrence", "instance",  "name",
+        "title",       "called", "hey",    "ok",         "also",       "too",       "don't",
+        "dont",        "do",     "i'd",    "like",       "there",      "there's",   "of",
+        "temporarily", "while",  "happen", "happens",    "go",         "to",        "with",
+        "about",       "for",    "from",   "on",         "at",         "in",        "by"};
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         if (token_is_word(t, at, known[i])) {
             return true;
@@ -295,7 +295,7 @@ static void name_zone(const struct edit *e, size_t *from, size_t *to)
     *to = e->t.count;
     for (size_t at = e->verb_to; e->verb == VERB_RENAME && at < e->t.count; at++) {
         if (token_is(&e->t, at, WORD_TO) || token_is_word(&e->t, at, "as") ||
-            token_is_word(&e->t, at, "into")) {
+            token_is_word(&e->t, at, "into") || e->t.at[at].quoted) {
             *to = at;
             return;
         }

@@ -40,7 +40,7 @@ struct edit {
     enum edit_verb verb;
     size_t verb_at, verb_to;
     bool strong; /* the verb alone shows that it is an edit */
-    bool instead, only, not_more, for_now, again, all, next;
+    bool also, instead, only, not_more, for_now, again, all, next;
     bool has_pronoun, has_one, has_article; /* "it"; "the … one"; "the" or "my" with the name */
     bool from_name;                         /* "… from the gym": what is said is taken away */
     struct said value;                      /* the new time */

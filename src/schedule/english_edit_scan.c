@@ -62,6 +62,8 @@ static const struct saying verbs[] = {
     {{"turn", "back", "on"}, VERB_RESUME, true},
     {{"switch", "on"}, VERB_RESUME, true},
     {{"unfreeze"}, VERB_RESUME, true},
+    {{"no"}, VERB_SKIP, false},
+    {{"don't", "do"}, VERB_SKIP, true},
     {{"skip"}, VERB_SKIP, true},
     {{"omit"}, VERB_SKIP, true},
     {{"leave", "out"}, VERB_SKIP, true},
@@ -135,6 +137,20 @@ static void find_verb(struct edit *e)
     }
 }
 
+/* call the backup "nightly dump" */
+static void find_call(struct edit *e)
+{
+    size_t last = e->t.count - 1;
+    if (token_is_word(&e->t, 0, "call") && e->t.at[last].quoted && last > 1 &&
+        (token_is(&e->t, 1, WORD_THE) || token_is(&e->t, 1, WORD_MY))) {
+        e->verb = VERB_RENAME;
+        e->strong = true;
+        e->verb_at = 0;
+        e->verb_to = 1;
+        e->use[0] = USE_VERB;
+    }
+}
+
 /* "turn the backup back on": the verb stands around the name. */
 static void find_split_verb(struct edit *e)
 {
@@ -177,6 +193,7 @@ static void find_markers(struct edit *e)
     const struct tokens *t = &e->t;
     for (size_t at = 0; at < t->count; at++) {
         e->instead |= token_is_word(t, at, "instead");
+        e->also |= token_is_word(t, at, "too") || token_is_word(t, at, "also");
         e->only |= token_is(t, at, WORD_ONLY) || has_pair(t, at, "is", "now");
         e->not_more |= token_is_word(t, at, "anymore") || has_pair(t, at, "no", "longer");
         e->for_now |= has_pair(t, at, "for", "now") || token_is_word(t, at, "temporarily") ||
@@ -271,11 +288,14 @@ static void sort_phrases(struct edit *e)
         bool in_verb = p->from < e->verb_to && p->to > e->verb_at;
         bool past = p->said.fault == FAULT_PAST || p->said.fault == FAULT_IMPOSSIBLE ||
                     p->said.fault == FAULT_VAGUE || p->said.fault == FAULT_ALTERNATIVE;
-        if (p->kind == PHRASE_FILLER) {
+        bool old = p->said.start != NULL && p->said.until == NULL &&
+                   token_is(&e->t, p->from, WORD_FROM) && token_is(&e->t, p->to, WORD_TO);
+        if (p->kind == PHRASE_FILLER || old) { /* "from weekdays to every day": as it was */
             mark(e, p, USE_VERB);
         }
         /* "an hour later" is a shift, found by its amount. */
-        if (in_verb || token_is_word(&e->t, p->from, "later") || (!is_time_phrase(p) && !past)) {
+        if (in_verb || old || token_is_word(&e->t, p->from, "later") ||
+            (!is_time_phrase(p) && !past)) {
             continue;
         }
         if (names(e, p)) {
@@ -402,10 +422,14 @@ void edit_scan(struct edit *e)
 {
     find_verb(e);
     find_split_verb(e);
+    find_call(e);
     find_markers(e);
     sort_phrases(e);
     find_instance(e);
     find_shift(e);
     e->from_name = takes_away(e);
     split_range(e);
+    if (e->also && (e->verb == VERB_DO || e->verb == VERB_NONE)) {
+        e->verb = VERB_ADD;
+    }
 }

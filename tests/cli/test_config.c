@@ -115,8 +115,8 @@ TEST(an_unknown_section_or_key_is_named_with_its_line)
                   "errand.conf:2: [limit] is not a section; did you mean [limits]?");
     check_refused("[weather]\nmodel = x\n",
                   "errand.conf:2: [weather] is not a section; there are "
-                  "retention, limits, schedule, workers, push, llm, smtp, mobile, execute, tls, "
-                  "http, log");
+                  "redis, retention, limits, schedule, workers, push, llm, smtp, mobile, "
+                  "execute, tls, http, log");
     check_refused("[log]\nlevle = info\n",
                   "errand.conf:2: [log] levle is not a setting; there are level");
 }

@@ -1,0 +1,111 @@
+/* cli/node_fleet.c: one running server among others: what it tells them, and what it hears. See
+ * node.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdatomic.h>
+
+#include "cli/node.h"
+#include "store/fleet.h"
+
+/* ---- What the engine says: to the api, and to other nodes ---- */
+
+static void on_answered(void *arg, struct list *commands)
+{
+    struct node *node = arg;
+    node->inner.answered(node->inner.arg, commands);
+}
+
+static void on_happened(void *arg, struct event_batch *events)
+{
+    struct node *node = arg;
+    struct fleet *fleet = atomic_load(&node->fleet);
+    if (fleet != NULL) {
+        fleet_tell(fleet, events);
+    }
+    node->inner.happened(node->inner.arg, events);
+}
+
+static void on_engine_failed(void *arg, const struct err *err)
+{
+    struct node *node = arg;
+    node->inner.failed(node->inner.arg, err);
+}
+
+void node_listen_in(struct node *node, struct engine_host *host)
+{
+    node->inner = *host;
+    host->arg = node;
+    host->answered = on_answered;
+    host->happened = on_happened;
+    host->failed = on_engine_failed;
+}
+
+/* ---- What others say ---- */
+
+static void on_heard(void *arg, struct event_batch *events)
+{
+    struct node *node = arg;
+    node->inner.happened(node->inner.arg, events);
+}
+
+static bool fleet_leads(void *arg)
+{
+    return fleet_status(((struct node *)arg)->fleet).leads;
+}
+
+static const char *fleet_broker(void *arg)
+{
+    return fleet_status(((struct node *)arg)->fleet).broker;
+}
+
+static void fleet_others(void *arg, struct arena *arena, struct str *nodes, struct str *workers)
+{
+    struct fleet_view view;
+    fleet_look(((struct node *)arg)->fleet, arena, &view);
+    *nodes = view.nodes;
+    *workers = view.workers;
+}
+
+static bool start_fleet(struct node *node, struct err *err)
+{
+    struct fleet *fleet = NULL;
+    const struct fleet_options options = {
+        .store = node->store,
+        .broker = node->broker_options,
+        .engine = node->engine,
+        .clock = &node->clock,
+        .node = str_of(node->id),
+        .address = node->auth.listen,
+        .version = STR(ERRAND_VERSION),
+        .started_ms = clock_now(&node->clock).wall_ms,
+        .heard = on_heard,
+        .heard_arg = node,
+    };
+    if (!store_shared(node->store)) {
+        return true;
+    }
+    bool started = fleet_start(&options, &fleet, err);
+    atomic_store(&node->fleet, fleet);
+    return started;
+}
+
+/* Last, when everything that others may ask of this node is there. */
+bool node_join_fleet(struct node *node, struct err *err)
+{
+    if (!start_fleet(node, err)) {
+        return false;
+    }
+    if (node->fleet != NULL) {
+        node->api_fleet = (struct api_fleet){
+            .arg = node, .leads = fleet_leads, .broker = fleet_broker, .others = fleet_others};
+        api_join(node->api, &node->api_fleet);
+    }
+    return true;
+}
+
+struct fleet *node_leave_fleet(struct node *node)
+{
+    struct fleet *fleet = atomic_exchange(&node->fleet, NULL);
+    fleet_stop(fleet);
+    return fleet;
+}

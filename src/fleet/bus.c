@@ -1,0 +1,253 @@
+/* fleet/bus.c: what nodes tell each other, through Redis and, while it is away, through the store.
+ *
+ * A node that sees Redis while another does not uses both ways, so that nobody is left out; whoever
+ * hears a thing twice only shows it twice to watchers who read along that very second.
+ *
+ * Thread: the fleet's; on_message() and on_state() run on the subscriber's.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/log.h"
+#include "base/mem.h"
+#include "fleet/note.h"
+#include "fleet/parts.h"
+
+#define HEARD_MAX ((size_t)256) /* queues named in one wake-up; beyond it: all */
+
+/* ---- Hearing ---- */
+
+static void wake_all(struct fleet *fleet)
+{
+    fleet_send(fleet, fleet_order(fleet, COMMAND_HEARD));
+}
+
+static void add_queue(struct sent *sent, struct str *queues, struct str name)
+{
+    struct command_heard *heard = &sent->command.heard;
+    for (size_t i = 0; i < heard->count; i++) {
+        if (str_eq(queues[i], name)) {
+            return;
+        }
+    }
+    if (heard->count < HEARD_MAX) {
+        queues[heard->count++] = arena_str(&sent->arena, name);
+    }
+}
+
+/* "NODE QUEUE…" or "NODE *": tasks of these queues can be taken. */
+static void hear_wake(struct fleet *fleet, struct str message)
+{
+    struct str from = str_cut(&message, ' ');
+    if (str_eq(from, fleet->with.node)) {
+        return;
+    }
+    struct sent *sent = fleet_order(fleet, COMMAND_HEARD);
+    struct str *queues = arena_array(&sent->arena, struct str, HEARD_MAX);
+    bool all = str_is(message, "*"); /* too many to name: none named means all */
+    while (!all && !str_absent(message)) {
+        add_queue(sent, queues, str_cut(&message, ' '));
+    }
+    sent->command.heard.queues = queues;
+    fleet_send(fleet, sent);
+}
+
+/* An attempt that ended elsewhere may leave room below a limit that holds for the whole fleet. */
+static void wake_queues(struct fleet *fleet, const struct event_batch *events)
+{
+    struct sent *sent = fleet_order(fleet, COMMAND_HEARD);
+    struct str *queues = arena_array(&sent->arena, struct str, HEARD_MAX);
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->events[i];
+        bool frees = event->kind == EVENT_STATE && event->state != TASK_RUNNING;
+        if (frees || event->kind == EVENT_QUEUE) {
+            add_queue(sent, queues, event->queue);
+        }
+        sent->command.heard.settings = sent->command.heard.settings || event->kind == EVENT_QUEUE;
+    }
+    sent->command.heard.queues = queues;
+    if (sent->command.heard.count == 0) { /* none named would mean all */
+        arena_fini(&sent->arena);
+        mem_free(sent);
+        return;
+    }
+    fleet_send(fleet, sent);
+}
+
+static void review_cancels(struct fleet *fleet, const struct event_batch *events)
+{
+    struct sent *sent = fleet_order(fleet, COMMAND_REVIEW);
+    struct task_id *ids = arena_array(&sent->arena, struct task_id, events->count);
+    for (size_t i = 0; i < events->count; i++) {
+        if (events->events[i].kind == EVENT_CANCEL) {
+            ids[sent->command.review.count++] = events->events[i].task;
+        }
+    }
+    sent->command.review.ids = ids;
+    if (sent->command.review.count == 0) {
+        arena_fini(&sent->arena);
+        mem_free(sent);
+        return;
+    }
+    fleet_send(fleet, sent);
+}
+
+static void hear_note(struct fleet *fleet, struct str message)
+{
+    struct err err = ERR_INIT;
+    struct str from;
+    struct event_batch *events;
+    if (note_from(message, &from) && str_eq(from, fleet->with.node)) {
+        return;
+    }
+    if (!note_read(message, &events, &err)) {
+        log_warn("%s", err.text);
+        return;
+    }
+    wake_queues(fleet, events);
+    review_cancels(fleet, events);
+    fleet->with.heard(fleet->with.heard_arg, events);
+}
+
+static void on_message(void *arg, struct str channel, struct str message)
+{
+    struct fleet *fleet = arg;
+    if (str_eq(channel, fleet->wake_channel)) {
+        hear_wake(fleet, message);
+    } else {
+        hear_note(fleet, message);
+    }
+}
+
+/* Whatever was missed meanwhile: everybody who waits asks again. */
+static void on_state(void *arg, bool up)
+{
+    struct fleet *fleet = arg;
+    log_info(up ? "other nodes are heard through Redis" : "Redis is away: looking in the store");
+    wake_all(fleet);
+}
+
+static void hear_store(struct fleet *fleet)
+{
+    struct err err = ERR_INIT;
+    size_t count = FLEET_PAGE;
+    while (count == FLEET_PAGE) {
+        SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+        struct steward_message *messages = arena_array(&arena, struct steward_message, FLEET_PAGE);
+        if (!steward_hear(fleet->steward, fleet->heard_number, FLEET_PAGE, &arena, messages, &count,
+                          &err)) {
+            return;
+        }
+        for (size_t i = 0; i < count; i++) {
+            fleet->heard_number = messages[i].number;
+            if (fleet->heard_begun) {
+                hear_note(fleet, messages[i].body);
+            }
+        }
+    }
+    fleet->heard_begun = true;
+}
+
+/* ---- Telling ---- */
+
+static void tell_redis(struct fleet *fleet, struct list *notes)
+{
+    struct err err = ERR_INIT;
+    struct redis_reply *replies;
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    LIST_EACH(notes, it)
+    {
+        struct outgoing *note = HOLDER(it, struct outgoing, link);
+        REDIS_ADD(fleet->redis, STR("PUBLISH"), fleet->events_channel, buf_view(&note->text));
+    }
+    if (!redis_run(fleet->redis, &arena, &replies, &err)) {
+        log_warn("tell the others: %s", err.text);
+    }
+}
+
+static void tell_store(struct fleet *fleet, struct list *notes)
+{
+    struct err err = ERR_INIT;
+    size_t n = 0;
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct steward_message *messages =
+        arena_array(&arena, struct steward_message, fleet->outbox_count + 1);
+    LIST_EACH(notes, it)
+    {
+        struct outgoing *note = HOLDER(it, struct outgoing, link);
+        messages[n++] =
+            (struct steward_message){.from = fleet->with.node, .body = buf_view(&note->text)};
+    }
+    if (!steward_tell(fleet->steward, messages, n, &err)) {
+        log_warn("tell the others: %s", err.text);
+    }
+}
+
+static bool store_is_needed(struct fleet *fleet)
+{
+    pthread_mutex_lock(&fleet->lock);
+    bool needed = fleet->neighbour_degraded && fleet->status.nodes > 1;
+    bool others = fleet->status.nodes > 1;
+    pthread_mutex_unlock(&fleet->lock);
+    return fleet->steward != NULL && (needed || (others && !fleet_redis_up(fleet)));
+}
+
+static void send_notes(struct fleet *fleet)
+{
+    struct list notes;
+    list_init(&notes);
+    if (!channel_take(&fleet->outbox, &notes)) {
+        return;
+    }
+    if (fleet_redis_up(fleet)) {
+        tell_redis(fleet, &notes);
+    }
+    if (store_is_needed(fleet)) {
+        tell_store(fleet, &notes);
+    }
+    LIST_EACH(&notes, it)
+    {
+        struct outgoing *note = HOLDER(it, struct outgoing, link);
+        list_remove(it);
+        buf_fini(&note->text);
+        mem_free(note);
+        fleet->outbox_count--;
+    }
+}
+
+static void tidy_store(struct fleet *fleet)
+{
+    struct err err = ERR_INIT;
+    if (fleet->epoch != 0 && !steward_forget(fleet->steward, FLEET_KEEP_MS, &err)) {
+        log_warn("old messages: %s", err.text);
+    }
+}
+
+void bus_tick(struct fleet *fleet, int64_t now_ms)
+{
+    send_notes(fleet);
+    bool first = !fleet->heard_begun && fleet->steward != NULL;
+    if (now_ms >= fleet->hear_next_ms && (first || store_is_needed(fleet))) {
+        fleet->hear_next_ms = now_ms + FLEET_HEAR_MS;
+        hear_store(fleet);
+        tidy_store(fleet);
+    }
+}
+
+/* ---- Life ---- */
+
+bool bus_start(struct fleet *fleet, struct err *err)
+{
+    const struct str channels[] = {fleet->events_channel, fleet->wake_channel};
+    const struct redis_subscription subscription = {.url = fleet->with.broker.url,
+                                                    .channels = channels,
+                                                    .channels_count = ARRAY_LEN(channels),
+                                                    .message = on_message,
+                                                    .state = on_state,
+                                                    .arg = fleet};
+    return fleet->redis == NULL || redis_subscribe(&subscription, &fleet->subscriber, err);
+}
+
+void bus_stop(struct fleet *fleet)
+{
+    redis_unsubscribe(fleet->subscriber);
+    fleet->subscriber = NULL;
+}

@@ -1,0 +1,260 @@
+/* fleet/fleet.c: the fleet's thread and what it does when. See fleet.h.
+ *
+ * Everything here has an upper bound in time, and nothing waits for the engine: questions to it go
+ * out and come back as messages.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "fleet/note.h"
+#include "fleet/parts.h"
+
+static void poke(void *arg)
+{
+    struct fleet *fleet = arg;
+    uint64_t one = 1;
+    if (write(fleet->wake_fd, &one, sizeof one) < 0) {
+        return; /* full: it is awake already */
+    }
+}
+
+/* ---- Commands to the engine ---- */
+
+struct sent *fleet_order(struct fleet *fleet, enum command_kind kind)
+{
+    struct sent *sent = mem_new(struct sent);
+    sent->command = (struct command){
+        .kind = kind, .arena = &sent->arena, .sender = sent, .reply_to = &fleet->returned};
+    return sent;
+}
+
+void fleet_send(struct fleet *fleet, struct sent *sent)
+{
+    struct list list;
+    list_init(&list);
+    list_append(&list, &sent->command.link);
+    engine_give(fleet->with.engine, &list);
+}
+
+static void take_returned(struct fleet *fleet)
+{
+    struct list returned;
+    list_init(&returned);
+    channel_take(&fleet->returned, &returned);
+    LIST_EACH(&returned, it)
+    {
+        struct sent *sent = HOLDER(HOLDER(it, struct command, link), struct sent, command);
+        list_remove(it);
+        if (sent->command.kind == COMMAND_WORKERS) {
+            roster_answered(fleet, sent);
+        }
+        arena_fini(&sent->arena);
+        mem_free(sent);
+    }
+}
+
+/* ---- The thread ---- */
+
+bool fleet_redis_up(const struct fleet *fleet)
+{
+    return fleet->redis != NULL && !redis_away(fleet->redis);
+}
+
+static void note_status(struct fleet *fleet)
+{
+    pthread_mutex_lock(&fleet->lock);
+    fleet->status.leads = fleet->epoch != 0;
+    fleet->status.store_away = fleet->steward == NULL;
+    fleet->status.broker = broker_kind(fleet->broker);
+    pthread_mutex_unlock(&fleet->lock);
+}
+
+static bool reach_store(struct fleet *fleet)
+{
+    struct err err = ERR_INIT;
+    if (fleet->steward == NULL && !steward_open(fleet->with.store, &fleet->steward, &err)) {
+        fleet->steward = NULL;
+    }
+    return fleet->steward != NULL;
+}
+
+static void tick(struct fleet *fleet)
+{
+    int64_t now_ms = fleet_now_ms();
+    take_returned(fleet);
+    if (reach_store(fleet)) {
+        lead_tick(fleet, now_ms);
+        roster_tick(fleet, now_ms);
+        walk_tick(fleet, now_ms);
+    }
+    bus_tick(fleet, now_ms);
+    note_status(fleet);
+}
+
+static void *run(void *arg)
+{
+    struct fleet *fleet = arg;
+    pthread_setname_np(pthread_self(), "fleet");
+    while (!fleet->stop) {
+        struct pollfd fd = {.fd = fleet->wake_fd, .events = POLLIN};
+        uint64_t count;
+        tick(fleet);
+        if (poll(&fd, 1, (int)FLEET_TICK_MS) > 0 &&
+            read(fleet->wake_fd, &count, sizeof count) < 0) {
+            continue;
+        }
+    }
+    lead_resign(fleet);
+    return NULL;
+}
+
+/* ---- Life ---- */
+
+static void on_ready(void *arg, struct str queue, struct str type)
+{
+    (void)arg; /* the engine's own broker wakes its claims */
+    (void)queue;
+    (void)type;
+}
+
+static bool has_redis(const struct fleet_options *options)
+{
+    return str_starts(options->broker.url, STR("redis"));
+}
+
+static bool open_outside(struct fleet *fleet, struct err *err)
+{
+    struct broker_options broker = fleet->with.broker;
+    broker.ready = on_ready;
+    broker.arg = fleet;
+    if (!broker_open(&broker, &fleet->broker, err)) {
+        return false;
+    }
+    const struct redis_options redis = {.url = broker.url};
+    return !has_redis(&fleet->with) || redis_open(&redis, &fleet->redis, err);
+}
+
+static void name_keys(struct fleet *fleet)
+{
+    struct str prefix = fleet->with.broker.prefix;
+    prefix = str_absent(prefix) ? STR("errand:") : prefix;
+    fleet->events_channel = arena_printf(&fleet->arena, STR_FMT "events", STR_ARG(prefix));
+    fleet->wake_channel = arena_printf(&fleet->arena, STR_FMT "wake", STR_ARG(prefix));
+    fleet->leader_key = arena_printf(&fleet->arena, STR_FMT "leader", STR_ARG(prefix));
+}
+
+static void init(struct fleet *fleet, const struct fleet_options *options)
+{
+    fleet->with = *options;
+    fleet->status = (struct fleet_status){.broker = "poll", .nodes = 1};
+    fleet->nodes = fleet->workers = BUF_INIT(16 * MIB);
+    fleet->census = BUF_INIT(MIB);
+    fleet->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    fleet->walk.under_way = true; /* every node offers once what it finds: it is the boot path */
+    pthread_mutex_init(&fleet->lock, NULL);
+    channel_init(&fleet->returned, poke, fleet);
+    channel_init(&fleet->outbox, poke, fleet);
+    name_keys(fleet);
+}
+
+bool fleet_start(const struct fleet_options *options, struct fleet **out, struct err *err)
+{
+    struct fleet *fleet = mem_new(struct fleet);
+    init(fleet, options);
+    *out = fleet;
+    if (!open_outside(fleet, err) || !bus_start(fleet, err)) {
+        return err_wrap(err, "join the fleet");
+    }
+    int failed = pthread_create(&fleet->thread, NULL, run, fleet);
+    if (failed != 0) {
+        return err_set(err, ERR_INTERNAL, "start the fleet's thread: %s", strerror(failed));
+    }
+    fleet->started = true;
+    return true;
+}
+
+static void drop_outbox(struct fleet *fleet)
+{
+    struct list left;
+    list_init(&left);
+    channel_take(&fleet->outbox, &left);
+    LIST_EACH(&left, it)
+    {
+        struct outgoing *note = HOLDER(it, struct outgoing, link);
+        list_remove(it);
+        buf_fini(&note->text);
+        mem_free(note);
+    }
+}
+
+void fleet_stop(struct fleet *fleet)
+{
+    if (fleet != NULL && fleet->started) {
+        fleet->stop = true;
+        poke(fleet);
+        pthread_join(fleet->thread, NULL);
+        fleet->started = false;
+    }
+    if (fleet != NULL) {
+        bus_stop(fleet);
+    }
+}
+
+void fleet_free(struct fleet *fleet)
+{
+    if (fleet == NULL) {
+        return;
+    }
+    take_returned(fleet);
+    drop_outbox(fleet);
+    steward_close(fleet->steward);
+    redis_close(fleet->redis);
+    broker_close(fleet->broker);
+    channel_fini(&fleet->returned);
+    channel_fini(&fleet->outbox);
+    buf_fini(&fleet->nodes);
+    buf_fini(&fleet->workers);
+    buf_fini(&fleet->census);
+    mem_free(fleet->held.at);
+    mem_free(fleet->suspects.at);
+    arena_fini(&fleet->arena);
+    pthread_mutex_destroy(&fleet->lock);
+    close(fleet->wake_fd);
+    mem_free(fleet);
+}
+
+/* ---- For others ---- */
+
+void fleet_tell(struct fleet *fleet, const struct event_batch *events)
+{
+    bool alone = fleet->redis == NULL && fleet_status(fleet).nodes < 2;
+    if (alone || fleet->outbox_count >= FLEET_BACKLOG_MAX) {
+        return; /* nobody listens, or nobody can keep up: watchers are told to start over */
+    }
+    struct outgoing *note = mem_new(struct outgoing);
+    note->text = BUF_INIT(NOTE_MAX);
+    note_write(&note->text, fleet->with.node, events);
+    fleet->outbox_count++;
+    channel_give(&fleet->outbox, &note->link);
+}
+
+struct fleet_status fleet_status(struct fleet *fleet)
+{
+    pthread_mutex_lock(&fleet->lock);
+    struct fleet_status status = fleet->status;
+    pthread_mutex_unlock(&fleet->lock);
+    return status;
+}
+
+void fleet_look(struct fleet *fleet, struct arena *arena, struct fleet_view *out)
+{
+    pthread_mutex_lock(&fleet->lock);
+    out->nodes = arena_str(arena, buf_view(&fleet->nodes));
+    out->workers = arena_str(arena, buf_view(&fleet->workers));
+    pthread_mutex_unlock(&fleet->lock);
+}

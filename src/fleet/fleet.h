@@ -1,0 +1,67 @@
+/* fleet/fleet.h: this node among others: who lives, who leads, what they tell each other.
+ *
+ * One thread keeps the register of nodes, tries to lead, and while it leads looks for what others
+ * left behind: tasks whose node died before their time came, hints that the broker lost. It only
+ * proposes: the engine decides by compare-and-set, so two leaders for a while are harmless.
+ *
+ * Events, wake-ups and cancels cross from node to node through Redis, and through the store
+ * while Redis is away for any of them.
+ *
+ * Thread: fleet_tell(), fleet_look() and fleet_status() are for any; start and stop for one.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_FLEET_FLEET_H
+#define ERRAND_FLEET_FLEET_H
+
+#include "base/clock.h"
+#include "broker/broker.h"
+#include "queue/queue.h"
+#include "store/store.h"
+
+#define FLEET_BEAT_MS       SECOND_MS
+#define FLEET_DEAD_MS       (12 * SECOND_MS) /* not seen for this long: gone */
+#define FLEET_LEAD_TTL_MS   (10 * SECOND_MS)
+#define FLEET_LEAD_EVERY_MS (3 * SECOND_MS) /* a leader renews */
+#define FLEET_TRY_EVERY_MS  SECOND_MS       /* others try to follow it */
+#define FLEET_TICK_MS       ((int64_t)250)
+#define FLEET_HEAR_MS       SECOND_MS        /* between two looks for messages in the store */
+#define FLEET_KEEP_MS       (60 * SECOND_MS) /* messages in the store */
+#define FLEET_AHEAD_MS      (5 * SECOND_MS)  /* due times are fetched this long before they come */
+#define FLEET_PAGE          ((size_t)1000)
+#define FLEET_BACKLOG_MAX   ((size_t)4096) /* event batches that wait to be told; older ones go */
+
+struct fleet;
+
+struct fleet_options {
+    struct store *store;               /* borrowed; shared */
+    struct broker_options broker;      /* as the engine's; poll: no Redis */
+    struct engine *engine;             /* borrowed; started before and stopped after */
+    struct clock *clock;               /* borrowed */
+    struct str node, address, version; /* borrowed */
+    int64_t started_ms;
+    void (*heard)(void *arg, struct event_batch *events); /* takes the batch; any thread */
+    void *heard_arg;
+};
+
+MUST_CHECK bool fleet_start(const struct fleet_options *options, struct fleet **out,
+                            struct err *err);
+void fleet_stop(struct fleet *fleet); /* resigns and leaves; NULL is welcome */
+void fleet_free(struct fleet *fleet); /* after the engine has ended; NULL is welcome */
+
+/* What happened here, for the others. Borrows the batch. */
+void fleet_tell(struct fleet *fleet, const struct event_batch *events);
+
+struct fleet_status {
+    bool leads, store_away;
+    const char *broker; /* "redis", "poll", "degraded" */
+    size_t nodes;
+};
+struct fleet_status fleet_status(struct fleet *fleet);
+
+/* The other nodes and the workers they know, as JSON array elements separated by commas. */
+struct fleet_view {
+    struct str nodes, workers;
+};
+void fleet_look(struct fleet *fleet, struct arena *arena, struct fleet_view *out);
+
+#endif

@@ -1,0 +1,104 @@
+/* fleet/parts.h: what the files of fleet/ share and nobody else sees.
+ *
+ * Thread: the fleet's, where nothing else is said.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_FLEET_PARTS_H
+#define ERRAND_FLEET_PARTS_H
+
+#include <pthread.h>
+
+#include "base/buf.h"
+#include "base/channel.h"
+#include "client/redis.h"
+#include "fleet/fleet.h"
+#include "store/fleet.h"
+
+/* A command on its way to the engine and back; freed when it returns. */
+struct sent {
+    struct command command;
+    struct arena arena;
+};
+
+/* A note on its way to the others. */
+struct outgoing {
+    struct link link;
+    struct buf text;
+};
+
+/* Names by their hashes: two that collide only make an orphan live longer. */
+struct names {
+    uint64_t *at;
+    size_t count, room;
+};
+
+struct walk { /* over QUEUED rows and held documents, a page at a time */
+    bool under_way;
+    bool refill;          /* the broker had lost everything: it is told when this is done */
+    struct task_id after; /* of the QUEUED rows */
+    char document[TASK_DOCUMENT_MAX + 1];
+    bool documents_done; /* they come first: no hint may come forward whose document is held */
+    int64_t next_ms;
+};
+
+struct fleet {
+    struct fleet_options with;
+    struct arena arena; /* of the options' texts and channel names */
+    struct str events_channel, wake_channel, leader_key;
+
+    struct steward *steward; /* NULL while the store cannot be reached */
+    struct redis *redis;     /* NULL: none configured */
+    struct redis_subscriber *subscriber;
+    struct broker *broker; /* our own look at what the engine's broker shares */
+
+    pthread_t thread;
+    bool started;
+    _Atomic bool stop;
+    int wake_fd;
+    struct channel returned; /* commands from the engine: struct sent */
+    struct channel outbox;   /* struct outgoing */
+    _Atomic size_t outbox_count;
+
+    uint64_t epoch; /* of our leadership; 0: we do not lead */
+    int64_t lead_next_ms, beat_next_ms, hear_next_ms, due_next_ms; /* monotonic */
+    int64_t empty_since_ms;                                        /* 0: the broker is filled */
+    struct walk walk;
+    struct names held, suspects; /* documents: by the store in this walk; orphans of the last one */
+    uint64_t heard_number;       /* of the last message read from the store */
+    bool heard_begun;            /* older ones are not for us */
+    bool census_out;             /* a question to the engine is under way */
+    struct buf census;           /* the last answer: two lines of JSON */
+
+    pthread_mutex_t lock; /* guards what follows, for askers on other threads */
+    struct fleet_status status;
+    struct buf nodes, workers; /* JSON of the others */
+    bool neighbour_degraded;
+};
+
+static inline int64_t fleet_now_ms(void)
+{
+    return clock_real_mono_us() / 1000;
+}
+
+/* fleet.c */
+struct sent *fleet_order(struct fleet *fleet, enum command_kind kind); /* any thread */
+void fleet_send(struct fleet *fleet, struct sent *sent);               /* any thread */
+bool fleet_redis_up(const struct fleet *fleet);
+
+/* lead.c */
+void lead_tick(struct fleet *fleet, int64_t now_ms);
+void lead_resign(struct fleet *fleet);
+
+/* roster.c */
+void roster_tick(struct fleet *fleet, int64_t now_ms);
+void roster_answered(struct fleet *fleet, struct sent *sent);
+
+/* walk.c: what others left behind */
+void walk_tick(struct fleet *fleet, int64_t now_ms);
+
+/* bus.c */
+MUST_CHECK bool bus_start(struct fleet *fleet, struct err *err);
+void bus_stop(struct fleet *fleet);
+void bus_tick(struct fleet *fleet, int64_t now_ms);
+
+#endif

@@ -1,0 +1,173 @@
+/* fleet/roster.c: the register of nodes: this one says that it lives, and reads who else does.
+ *
+ * What a node says of itself is two lines of JSON that the others pass on as they are: itself as
+ * /api/nodes shows it, and its workers as /api/workers does.
+ *
+ * Thread: the fleet's.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fleet/parts.h"
+#include "wire/json.h"
+
+#define WORKERS_TOLD 1000 /* of one node, to the others */
+
+/* ---- What this node says of itself ---- */
+
+static void put_worker(struct json_writer *w, const struct worker_view *worker, struct str node)
+{
+    char id[TASK_ID_TEXT];
+    json_open_object(w);
+    json_put_str(w, "id", worker->id);
+    json_put_c(w, "kind", task_worker_kind_name(worker->kind));
+    json_put_str(w, "node", node);
+    json_put_c(w, "state", worker->tasks_count > 0 ? "busy" : "idle");
+    json_put_array(w, "taskIds");
+    for (size_t i = 0; i < worker->tasks_count; i++) {
+        json_add_str(w, id_text(worker->tasks[i], id));
+    }
+    json_close_array(w);
+    json_put_time(w, "lastSeenAt", worker->seen_ms);
+    json_close_object(w);
+}
+
+static void write_workers(struct fleet *fleet, const struct command_workers *workers)
+{
+    for (size_t i = 0; i < MIN(workers->count, (size_t)WORKERS_TOLD); i++) {
+        struct json_writer w = JSON_WRITER(&fleet->census);
+        if (i > 0) {
+            buf_char(&fleet->census, ',');
+        }
+        put_worker(&w, &workers->workers[i], fleet->with.node);
+    }
+}
+
+static int64_t running(const struct command_workers *workers)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < workers->count; i++) {
+        n += (int64_t)workers->workers[i].tasks_count;
+    }
+    return n;
+}
+
+static void write_node(struct fleet *fleet, int64_t tasks)
+{
+    struct json_writer w = JSON_WRITER(&fleet->census);
+    json_open_object(&w);
+    json_put_str(&w, "id", fleet->with.node);
+    json_put_str(&w, "address", fleet->with.address);
+    json_put_i64(&w, "pid", getpid());
+    json_put_bool(&w, "leader", fleet->epoch != 0);
+    json_put_c(&w, "store", "ok");
+    json_put_c(&w, "broker", broker_kind(fleet->broker));
+    json_put_str(&w, "version", fleet->with.version);
+    json_put_time(&w, "startedAt", fleet->with.started_ms);
+    json_put_i64(&w, "running", tasks);
+    json_close_object(&w);
+}
+
+void roster_answered(struct fleet *fleet, struct sent *sent)
+{
+    fleet->census_out = false;
+    if (sent->command.err.kind != ERR_NONE) {
+        return;
+    }
+    buf_clear(&fleet->census);
+    write_node(fleet, running(&sent->command.workers));
+    buf_char(&fleet->census, '\n');
+    write_workers(fleet, &sent->command.workers);
+    fleet->beat_next_ms = 0; /* tell it now */
+}
+
+static void ask_engine(struct fleet *fleet)
+{
+    if (!fleet->census_out) {
+        fleet->census_out = true;
+        fleet_send(fleet, fleet_order(fleet, COMMAND_WORKERS));
+    }
+}
+
+/* ---- Who else is there ---- */
+
+static void add(struct buf *to, struct str text)
+{
+    if (!str_absent(text) && text.len > 0) {
+        if (to->len > 0) {
+            buf_char(to, ',');
+        }
+        buf_str(to, text);
+    }
+}
+
+static bool is_degraded(struct str body)
+{
+    static const char said[] = "\"broker\":\"degraded\"";
+    return memmem(body.ptr, body.len, said, sizeof said - 1) != NULL;
+}
+
+static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, size_t count)
+{
+    pthread_mutex_lock(&fleet->lock);
+    buf_clear(&fleet->nodes);
+    buf_clear(&fleet->workers);
+    fleet->status.nodes = 1;
+    fleet->neighbour_degraded = false;
+    for (size_t i = 0; i < count; i++) {
+        struct str body = nodes[i].body, node = str_cut(&body, '\n');
+        if (str_eq(nodes[i].id, fleet->with.node)) {
+            continue;
+        }
+        add(&fleet->nodes, node);
+        add(&fleet->workers, body);
+        fleet->status.nodes++;
+        fleet->neighbour_degraded = fleet->neighbour_degraded || is_degraded(node);
+    }
+    pthread_mutex_unlock(&fleet->lock);
+}
+
+static void lose_store(struct fleet *fleet, const struct err *err)
+{
+    log_warn("the register of nodes: %s", err->text);
+    steward_close(fleet->steward);
+    fleet->steward = NULL;
+}
+
+static bool beat(struct fleet *fleet, struct err *err)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct steward_node *nodes;
+    size_t count;
+    int64_t now_ms;
+    if (!steward_now(fleet->steward, &now_ms, err)) {
+        return false;
+    }
+    const struct steward_node self = {
+        .id = fleet->with.node, .body = buf_view(&fleet->census), .seen_ms = now_ms};
+    if (!steward_beat(fleet->steward, &self, now_ms - FLEET_DEAD_MS, err) ||
+        !steward_nodes(fleet->steward, &arena, &nodes, &count, err)) {
+        return false;
+    }
+    note_nodes(fleet, nodes, count);
+    return true;
+}
+
+void roster_tick(struct fleet *fleet, int64_t now_ms)
+{
+    struct err err = ERR_INIT;
+    if (now_ms < fleet->beat_next_ms) {
+        return;
+    }
+    bool fresh = fleet->beat_next_ms == 0;
+    fleet->beat_next_ms = now_ms + FLEET_BEAT_MS;
+    if (fleet->census.len == 0) {
+        write_node(fleet, 0);
+    }
+    if (!beat(fleet, &err)) {
+        lose_store(fleet, &err);
+    } else if (!fresh) {
+        ask_engine(fleet);
+    }
+}

@@ -1,0 +1,227 @@
+/* queue/propose.c: which tasks a claim could start: the broker's hints, or the rows where it cannot
+ * tell, within the limits of their queues.
+ *
+ * Proposals are made before the batch is loaded; claim.c decides what becomes of them.
+ *
+ * Thread: engine. Keeps: G4 (strict priority), and the queues' hard limits.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
+#include "queue/engine.h"
+#include "store/fleet.h"
+
+static const struct str default_queue = {"default", 7};
+
+const struct str *claim_queues(const struct command_claim *claim, size_t *count)
+{
+    *count = claim->queues_count == 0 ? 1 : claim->queues_count;
+    return claim->queues_count == 0 ? &default_queue : claim->queues;
+}
+
+/* Every queue there is: those with a limit are named with the room they have, also when it is none.
+ */
+static void want_any(struct batch *batch, struct want *want)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    size_t count = 0;
+    LIST_EACH(&lanes->limited, it)
+    {
+        count++;
+    }
+    struct want_queue *queues = arena_array(&batch->arena, struct want_queue, count);
+    count = 0;
+    LIST_EACH(&lanes->limited, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, limited);
+        queues[count++] = (struct want_queue){lane->settings.name, lane_room(lane, batch->now)};
+    }
+    want->queues = queues;
+    want->queues_count = count;
+    want->any_queue = true;
+}
+
+/* What the claim may take now, by its queues' limits. False: nothing at all. */
+static bool want_of(struct batch *batch, const struct command_claim *claim, struct want *want)
+{
+    size_t count, open = 0;
+    *want = (struct want){.types = claim->types, .types_count = claim->types_count};
+    if (claim->any_queue) {
+        want_any(batch, want);
+        return true;
+    }
+    const struct str *names = claim_queues(claim, &count);
+    struct want_queue *queues = arena_array(&batch->arena, struct want_queue, count);
+    for (size_t i = 0; i < count; i++) {
+        struct lane *lane = lane_find(&batch->engine->lanes, names[i]);
+        size_t unseen = batch->engine->shared ? SIZE_MAX : 0; /* another node may have seen it */
+        size_t room = lane == NULL ? unseen : lane_room(lane, batch->now);
+        if (room > 0) {
+            queues[open++] = (struct want_queue){names[i], room};
+        }
+    }
+    want->queues = queues;
+    want->queues_count = open;
+    return open > 0;
+}
+
+static struct proposal *add_proposal(struct batch *batch, struct command *command)
+{
+    if (batch->proposals_count == batch->proposals_room) {
+        batch->proposals_room = MAX(batch->proposals_room * 2, (size_t)16);
+        batch->proposals =
+            mem_array(batch->proposals, batch->proposals_room, sizeof *batch->proposals);
+    }
+    struct proposal *proposal = &batch->proposals[batch->proposals_count++];
+    *proposal = (struct proposal){.claim = command};
+    command->claim.proposal = batch->proposals_count;
+    return proposal;
+}
+
+void note_pending(struct batch *batch, const struct hint *hint, int64_t by)
+{
+    struct lane *lane = lane_find(&batch->engine->lanes, hint->queue);
+    if (lane != NULL) {
+        lane->pending += by;
+    }
+}
+
+static uint64_t want_hash(const struct command_claim *claim)
+{
+    uint64_t hash = claim->any_queue ? 7 : 5;
+    for (size_t i = 0; i < claim->types_count; i++) {
+        hash = hash * 31 + str_hash(claim->types[i]);
+    }
+    for (size_t i = 0; i < claim->queues_count; i++) {
+        hash = hash * 37 + str_hash(claim->queues[i]);
+    }
+    return hash;
+}
+
+/* A thousand claims that wait for the same would each ask the store, and each get nothing. */
+static bool found_nothing(const struct batch *batch, const struct command_claim *claim)
+{
+    uint64_t hash = batch->nothing_count == 0 ? 0 : want_hash(claim);
+    for (size_t i = 0; i < batch->nothing_count; i++) {
+        if (batch->nothing[i] == hash) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void note_nothing(struct batch *batch, const struct command_claim *claim)
+{
+    if (batch->engine->shared && batch->nothing_count < NOTHING_MAX) {
+        batch->nothing[batch->nothing_count++] = want_hash(claim);
+    }
+}
+
+/* From the broker's hints; from the rows when it cannot tell. Both end in the same tx_save(). */
+static size_t take(struct batch *batch, const struct want *want, size_t max, struct hint *out)
+{
+    struct broker *broker = batch->engine->broker;
+    struct err err = ERR_INIT;
+    size_t n = broker_away(broker) ? 0 : broker_take(broker, want, max, out, &batch->arena);
+    if (n > 0 || !batch->engine->shared || !broker_away(broker) || !batch_begin(batch)) {
+        return n;
+    }
+    if (!tx_propose(batch->tx, want, max, &batch->arena, out, &n, &err)) {
+        batch_fail_store(batch, &err);
+        return 0;
+    }
+    return n;
+}
+
+/* A broker in this process is asked before room is made for its answer; one that is a round trip
+ * away only once. */
+static bool may_have(const struct engine *engine, const struct want *want)
+{
+    return engine->shared || broker_has(engine->broker, want);
+}
+
+static size_t most_of(const struct engine *engine, const struct command_claim *claim)
+{
+    return engine->shared ? claim->max : MIN(claim->max, broker_ready_count(engine->broker));
+}
+
+/* Asks for proposals. Returns how many; they are loaded with the rest of the batch. */
+size_t claim_propose(struct batch *batch, struct command *command)
+{
+    struct want want;
+    struct command_claim *claim = &command->claim;
+    if (found_nothing(batch, claim) || !rooms_load(batch, claim) || !want_of(batch, claim, &want) ||
+        !may_have(batch->engine, &want)) {
+        return 0;
+    }
+    size_t max = most_of(batch->engine, claim);
+    struct hint *hints = arena_array(&batch->arena, struct hint, max);
+    size_t n = take(batch, &want, max, hints);
+    if (n == 0) {
+        note_nothing(batch, claim);
+        return 0;
+    }
+    struct proposal *proposal = add_proposal(batch, command);
+    proposal->hints = hints;
+    proposal->count = n;
+    for (size_t i = 0; i < n; i++) {
+        note_pending(batch, &hints[i], 1);
+        batch_need(batch, hints[i].id, true);
+    }
+    return n;
+}
+
+/* ---- Claims that wait ---- */
+
+static bool has_anything(struct batch *batch, struct lane *lane)
+{
+    if (batch->engine->shared) {
+        return true; /* what the store said of its limits in the last batch is no longer so */
+    }
+    struct want_queue queue = {lane->settings.name, lane_room(lane, batch->now)};
+    return queue.room > 0 &&
+           broker_has(batch->engine->broker, &(struct want){.queues = &queue, .queues_count = 1});
+}
+
+static void propose_to_line(struct batch *batch, struct lane *lane, struct list *line)
+{
+    LIST_EACH(line, it)
+    {
+        struct command *command = HOLDER(it, struct claim_place, link)->claim;
+        if (!has_anything(batch, lane)) {
+            return;
+        }
+        if (batch->proposals_count >= BATCH_COMMANDS_MAX) {
+            lane_wake(&batch->engine->lanes, lane); /* the rest of the line in the next batch */
+            return;
+        }
+        if (command->claim.proposal == 0) {
+            claim_propose(batch, command);
+        }
+    }
+}
+
+void claims_propose(struct batch *batch)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    struct list ready; /* apart, because a lane may be woken again for the next batch */
+    list_init(&ready);
+    if (engine_paused(batch->engine, batch->now)) {
+        return;
+    }
+    LIST_EACH(&lanes->limited, it)
+    { /* a token may have dropped into the bucket meanwhile */
+        lane_wake(lanes, HOLDER(it, struct lane, limited));
+    }
+    LIST_EACH(&lanes->ready, it)
+    {
+        list_remove(it);
+        list_append(&ready, it);
+    }
+    LIST_EACH(&ready, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, ready);
+        list_remove(it);
+        propose_to_line(batch, lane, &lane->waiting);
+        propose_to_line(batch, lane, &lanes->any);
+    }
+}
