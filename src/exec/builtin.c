@@ -49,7 +49,7 @@ static void cannot_abort(struct attempt *attempt)
     (void)attempt; /* it ended when it started */
 }
 
-const struct executor exec_noop = {.start = start_noop, .abort = cannot_abort};
+const struct executor exec_noop = {.start = start_noop, .abort = cannot_abort, .at_once = true};
 
 /* Raw bytes come back as payloadBase64 showed them. */
 static void start_echo(struct attempt *attempt)
@@ -65,7 +65,7 @@ static void start_echo(struct attempt *attempt)
     attempt_end(attempt, &end);
 }
 
-const struct executor exec_echo = {.start = start_echo, .abort = cannot_abort};
+const struct executor exec_echo = {.start = start_echo, .abort = cannot_abort, .at_once = true};
 
 static void start_fail(struct attempt *attempt)
 {
@@ -81,7 +81,7 @@ static void start_fail(struct attempt *attempt)
     attempt_end(attempt, &end);
 }
 
-const struct executor exec_fail = {.start = start_fail, .abort = cannot_abort};
+const struct executor exec_fail = {.start = start_fail, .abort = cannot_abort, .at_once = true};
 
 /* ---- sleep ---- */
 

@@ -23,6 +23,7 @@ struct executor {
     void (*start)(struct attempt *attempt);
     void (*abort)(struct attempt *attempt); /* please stop; job->told says why */
     void (*kill)(struct attempt *attempt);  /* stop now, by force; NULL: that cannot be done */
+    bool at_once;                           /* the attempt has ended when start() returns */
 };
 
 extern const struct executor exec_function; /* a run function, on the slot's thread */

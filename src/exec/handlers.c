@@ -122,8 +122,10 @@ bool handlers_add_service(struct handlers *handlers, const struct service *servi
 void handlers_seal(struct handlers *handlers)
 {
     handlers->types = arena_array(handlers->arena, struct str, handlers->count);
+    handlers->quick = arena_array(handlers->arena, bool, handlers->count);
     for (size_t i = 0; i < handlers->count; i++) {
         handlers->types[i] = handlers->at[i].type;
+        handlers->quick[i] = handlers->at[i].by->at_once;
     }
 }
 

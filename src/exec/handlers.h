@@ -16,6 +16,7 @@ struct handlers {
     void **files; /* of dlopen() */
     size_t files_count;
     struct str *types; /* after handlers_seal() */
+    bool *quick;       /* beside them: run by an executor that is done at once */
 };
 
 void handlers_init(struct handlers *handlers, struct arena *arena); /* with the built-in types */

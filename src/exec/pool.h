@@ -16,6 +16,7 @@
 #define CLAIM_PAUSE_MS  200  /* before a claim that was refused is tried again */
 #define GIVE_BACK_MS    1000 /* between asking the rest of a drain to stop and making it */
 #define WORKER_NAME_MAX 32
+#define CLAIM_QUICK_MAX 64 /* tasks of one claim, all but the last done at once */
 
 enum slot_state {
     SLOT_IDLE,     /* quiet: nothing claimed */
@@ -32,6 +33,7 @@ struct slot {
     struct str *workers;                       /* the name for each of the pool's types */
     struct command claim, stop;
     struct arena arena; /* the claim's */
+    bool starting;      /* start_all() is at work: it goes on by itself */
     int64_t again_ms;   /* PAUSED until then */
     struct attempt attempt;
     int64_t told_ms; /* when its job was told to stop; 0: it was not */

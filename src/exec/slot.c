@@ -3,6 +3,8 @@
  * Thread: the pool's.
  *
  * SPDX-License-Identifier: MIT */
+#include <assert.h>
+
 #include "base/log.h"
 #include "exec/pool.h"
 
@@ -41,10 +43,11 @@ void slot_claim(struct slot *slot)
                                              .workers = slot->workers,
                                              .types = pool->handlers.types,
                                              .types_count = pool->handlers.count,
+                                             .quick = pool->handlers.quick,
                                              .queues = pool->queues,
                                              .queues_count = pool->queues_count,
                                              .any_queue = pool->queues_count == 0,
-                                             .max = 1,
+                                             .max = CLAIM_QUICK_MAX,
                                              .lease_ms = JOB_LEASE_MS,
                                              .wait = true,
                                              .serial = pool->serial++}};
@@ -91,11 +94,25 @@ static void start(struct slot *slot, const struct task *task)
     }
 }
 
+/* All but the last are done when start() returns: still one at a time. */
+static void start_all(struct slot *slot, const struct command_claim *claim)
+{
+    slot->starting = true;
+    for (size_t i = 0; i < claim->count; i++) {
+        assert(slot->state == SLOT_IDLE);
+        start(slot, &claim->tasks[i]);
+    }
+    slot->starting = false;
+    if (slot->state == SLOT_IDLE && !slot->pool->quiet) {
+        slot_claim(slot);
+    }
+}
+
 void slot_answered(struct slot *slot, struct command *claim)
 {
     slot->state = SLOT_IDLE;
     if (claim->err.kind == ERR_NONE && claim->claim.count > 0) {
-        start(slot, &claim->claim.tasks[0]);
+        start_all(slot, &claim->claim);
     } else if (slot->pool->quiet) {
         return;
     } else if (claim->err.kind != ERR_NONE) {
@@ -128,7 +145,7 @@ void attempt_end(struct attempt *attempt, const struct job_end *end)
     }
     slot->pool->busy--;
     slot->state = SLOT_IDLE;
-    if (!slot->pool->quiet) {
+    if (!slot->pool->quiet && !slot->starting) {
         slot_claim(slot);
     }
 }

@@ -144,6 +144,29 @@ static size_t most_of(const struct engine *engine, const struct command_claim *c
     return engine->shared ? claim->max : MIN(claim->max, broker_ready_count(engine->broker));
 }
 
+static bool is_quick(const struct command_claim *claim, struct str type)
+{
+    for (size_t i = 0; i < claim->types_count; i++) {
+        if (str_eq(claim->types[i], type)) {
+            return claim->quick[i];
+        }
+    }
+    return false;
+}
+
+/* One by one, each by the room that is left: what comes behind a quick task is still the most
+ * urgent there is. Among nodes each would be a question to another machine. */
+static size_t take_behind_quick(struct batch *batch, const struct command_claim *claim, size_t max,
+                                struct hint *hints, size_t n)
+{
+    struct want want;
+    while (n > 0 && n < max && !batch->engine->shared && is_quick(claim, hints[n - 1].type) &&
+           want_of(batch, claim, &want) && take(batch, &want, 1, &hints[n]) > 0) {
+        note_pending(batch, &hints[n++], 1);
+    }
+    return n;
+}
+
 /* Asks for proposals. Returns how many; they are loaded with the rest of the batch. */
 size_t claim_propose(struct batch *batch, struct command *command)
 {
@@ -155,7 +178,11 @@ size_t claim_propose(struct batch *batch, struct command *command)
     }
     size_t max = most_of(batch->engine, claim);
     struct hint *hints = arena_array(&batch->arena, struct hint, max);
-    size_t n = take(batch, &want, max, hints);
+    size_t n = take(batch, &want, claim->quick == NULL ? max : MIN(max, 1u), hints);
+    for (size_t i = 0; i < n; i++) {
+        note_pending(batch, &hints[i], 1);
+    }
+    n = claim->quick == NULL ? n : take_behind_quick(batch, claim, max, hints, n);
     if (n == 0) {
         note_nothing(batch, claim);
         return 0;
@@ -164,7 +191,6 @@ size_t claim_propose(struct batch *batch, struct command *command)
     proposal->hints = hints;
     proposal->count = n;
     for (size_t i = 0; i < n; i++) {
-        note_pending(batch, &hints[i], 1);
         batch_need(batch, hints[i].id, true);
     }
     return n;

@@ -91,6 +91,8 @@ struct command_claim {
         *workers;            /* who runs a task of types[i], where that differs by type; or NULL */
     const struct str *types; /* none: any */
     size_t types_count;
+    const bool *quick; /* beside types: tasks that end as soon as they start. Behind one of them the
+                          claim goes on, up to `max`; any other is its last. NULL: all alike */
     const struct str *queues; /* none: "default" */
     size_t queues_count;
     bool any_queue; /* every queue there is: workers inside the server */

@@ -282,3 +282,20 @@ TEST(a_pool_that_is_stopped_gives_back_what_runs)
     s.exec = NULL;
     CHECK_EQ(stand_task(&s, id).task.state, TASK_QUEUED);
 }
+
+TEST(a_hundred_noops_and_one_worker_leave_each_task_one_attempt)
+{
+    SCOPED(stand_close) struct stand s;
+    struct task_id ids[100], sleep;
+    stand_open(&s, &(struct stand_options){.workers = 1});
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        ids[i] = stand_create(&s, i % 10 == 5 ? "sleep" : "noop", .payload = "{\"ms\":1}");
+    }
+    sleep = stand_create(&s, "sleep", .payload = "{\"ms\":0}");
+    stand_until(&s, sleep, TASK_COMPLETED);
+    for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+        struct task task = stand_task(&s, ids[i]).task;
+        CHECK_EQ(task.state, TASK_COMPLETED);
+        CHECK_EQ(task.attempt, 1);
+    }
+}

@@ -227,3 +227,45 @@ TEST(a_claim_refused_by_a_drain_of_the_same_batch_has_started_nothing)
     CHECK_EQ(claim->command.err.kind == ERR_NONE, started);
     CHECK_EQ(bench_document(&b, "d").locked, started);
 }
+
+/* ---- Quick ones ---- */
+
+/* A claim of a worker inside the server, for which tasks of type "quick" are done at once. */
+static struct command_claim *claim_with_quick(struct bench *b, size_t max)
+{
+    static const struct str types[] = {{"quick", 5}, {"slow", 4}};
+    static const bool quick[] = {true, false};
+    struct call *call = bench_claim_call(b, (struct bench_claim){.max = max});
+    call->command.claim.types = types;
+    call->command.claim.types_count = ARRAY_LEN(types);
+    call->command.claim.quick = quick;
+    return &bench_run(b, call)->command.claim;
+}
+
+TEST(a_claim_goes_on_behind_quick_tasks_and_ends_with_another)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id last = bench_create(&b, "quick", .priority = TASK_LOW);
+    struct task_id slow = bench_create(&b, "slow", .priority = TASK_HIGH);
+    struct task_id first = bench_create(&b, "quick", .priority = TASK_CRITICAL);
+    struct command_claim *claim = claim_with_quick(&b, 10);
+    CHECK_EQ(claim->count, 2);
+    CHECK(id_eq(claim->tasks[0].id, first));
+    CHECK(id_eq(claim->tasks[1].id, slow)); /* strict priority: LOW does not overtake it */
+    claim = claim_with_quick(&b, 10);
+    CHECK_EQ(claim->count, 1);
+    CHECK(id_eq(claim->tasks[0].id, last));
+}
+
+TEST(quick_tasks_are_held_to_the_limits_of_their_queue_and_to_their_documents)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create_many(&b, 5, (struct bench_order){.type = "quick"});
+    bench_queue(&b, "default",
+                (struct command_queue){.has_max_concurrent = true, .set.max_concurrent = 3});
+    CHECK_EQ(claim_with_quick(&b, 2)->count, 2);
+    CHECK_EQ(claim_with_quick(&b, 10)->count, 1);
+    SCOPED(bench_fini) struct bench other = BENCH_INIT;
+    bench_create_many(&other, 3, (struct bench_order){.type = "quick", .document = "d"});
+    CHECK_EQ(claim_with_quick(&other, 10)->count, 1);
+}
