@@ -240,6 +240,9 @@ void on_claim(struct batch *batch, struct command *command)
     if (command->claim.proposal != 0) {
         again = !decide_proposal(batch, &batch->proposals[command->claim.proposal - 1]);
     }
+    if (command->claim.count == 0) { /* what an operator said in this very batch counts too */
+        command->claim.signal = worker_get(&batch->engine->workers, command->claim.worker)->signal;
+    }
     if (command->claim.count == 0 && command->claim.signal == SIGNAL_NONE) {
         on_nothing(batch, command, again);
     } else {

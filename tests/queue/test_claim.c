@@ -228,6 +228,24 @@ TEST(a_claim_refused_by_a_drain_of_the_same_batch_has_started_nothing)
     CHECK_EQ(bench_document(&b, "d").locked, started);
 }
 
+TEST(a_claim_beside_the_word_that_quiets_its_worker_does_not_wait)
+{
+    for (int first = 0; first < 2; first++) { /* whichever of the two comes first */
+        SCOPED(bench_fini) struct bench b = BENCH_INIT;
+        bench_claim(&b, .worker = "w");
+        struct call *claim =
+            bench_claim_call(&b, (struct bench_claim){.worker = "w", .wait = true});
+        struct call *quiet = bench_call(&b, COMMAND_WORKER);
+        quiet->command.worker = (struct command_worker){.id = STR("w"), .signal = SIGNAL_QUIET};
+        bench_give(&b, first == 0 ? claim : quiet);
+        bench_give(&b, first == 0 ? quiet : claim);
+        bench_settle(&b);
+        CHECK(claim->answered && quiet->answered);
+        CHECK_EQ(claim->command.claim.count, 0);
+        CHECK_EQ(claim->command.claim.signal, SIGNAL_QUIET);
+    }
+}
+
 /* ---- Quick ones ---- */
 
 /* A claim of a worker inside the server, for which tasks of type "quick" are done at once. */
