@@ -124,7 +124,7 @@ bool claim_unstart(struct batch *batch, struct item *item)
     while (at < claim->count && !id_eq(claim->tasks[at].id, item->id)) {
         at++;
     }
-    bool alone = id_none(item->now.parent);
+    bool alone = id_none(item->now.parent) && id_none(item->now.team);
     item->refused = true;
     unstart(item);
     if (at < claim->count) {
@@ -351,7 +351,7 @@ void claims_give_back(struct batch *batch)
 /* ---- Stopping ---- */
 
 /* One that was just proposed a task is decided after this: with the task, or else with none. */
-static void stop_waiting(struct batch *batch, struct command *waiting)
+void claim_stop_waiting(struct batch *batch, struct command *waiting)
 {
     waiting->claim.wait = false;
     if (waiting->claim.proposal == 0) {
@@ -367,7 +367,7 @@ void on_claim_stop(struct batch *batch, struct command *command)
     {
         struct command *waiting = HOLDER(it, struct command, claim.waiting);
         if (waiting->claim.serial == command->claim_stop.serial) {
-            stop_waiting(batch, waiting);
+            claim_stop_waiting(batch, waiting);
             break;
         }
     }
@@ -381,7 +381,7 @@ void claims_signal(struct batch *batch, const struct worker *worker)
         struct command *waiting = HOLDER(it, struct command, claim.waiting);
         if (worker->signal != SIGNAL_NONE && str_eq(waiting->claim.worker, worker->id)) {
             waiting->claim.signal = worker->signal;
-            stop_waiting(batch, waiting);
+            claim_stop_waiting(batch, waiting);
         }
     }
 }
@@ -393,7 +393,7 @@ void on_drain(struct batch *batch, struct command *command)
     {
         struct command *waiting = HOLDER(it, struct command, claim.waiting);
         waiting->claim.signal = SIGNAL_QUIET;
-        stop_waiting(batch, waiting);
+        claim_stop_waiting(batch, waiting);
     }
     batch_answer(batch, command);
 }

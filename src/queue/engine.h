@@ -257,7 +257,8 @@ void claims_give_back(struct batch *batch); /* the batch came to nothing */
 bool claim_unstart(struct batch *batch, struct item *item); /* the store did not let it start */
 void claim_park(struct engine *engine, struct command *command);
 void claim_unpark(struct engine *engine, struct command *command);
-void claims_signal(struct batch *batch, const struct worker *worker); /* those of it that wait */
+void claims_signal(struct batch *batch, const struct worker *worker);  /* those of it that wait */
+void claim_stop_waiting(struct batch *batch, struct command *waiting); /* it gets no task */
 
 /* create.c: all of them or none. LATER: an earlier command of this batch is in the way. */
 enum create_answer { CREATE_DONE, CREATE_REFUSED, CREATE_LATER };

@@ -225,6 +225,21 @@ const struct task *guest_task(struct batch *batch, struct task_id id)
     return item == NULL || !item->found || item->removed ? NULL : &item->now;
 }
 
+void guest_hush(struct batch *batch, struct str queue)
+{
+    struct lane *lane = lane_find(&batch->engine->lanes, queue);
+    if (lane == NULL) {
+        return;
+    }
+    LIST_EACH(&lane->waiting, it)
+    {
+        struct command *waiting = HOLDER(it, struct claim_place, link)->claim;
+        if (waiting->claim.queues_count == 1) {
+            claim_stop_waiting(batch, waiting);
+        }
+    }
+}
+
 void guest_tell(struct batch *batch, struct str topic, struct str name, struct str json)
 {
     struct task none = {.id = TASK_ID_NONE};

@@ -63,6 +63,9 @@ MUST_CHECK bool guest_cancel(struct batch *batch, struct task_id id, struct str 
 /* The task as this batch leaves it so far; NULL: there is none, or the store failed. */
 const struct task *guest_task(struct batch *batch, struct task_id id);
 
+/* Whoever waits for tasks of this queue alone is answered with none: there will be no more. */
+void guest_hush(struct batch *batch, struct str queue);
+
 /* Tells whoever watches a topic ("team:ID", "notifications:USER"). */
 void guest_tell(struct batch *batch, struct str topic, struct str name, struct str json);
 
