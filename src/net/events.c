@@ -113,6 +113,9 @@ static bool send_piece(struct subscriber *subscriber, uint64_t read)
 /* Whether this is the last event that the subscriber waits for. */
 static bool is_last(const struct events_filter *filter, const struct event *event)
 {
+    if (filter->ends != NULL) {
+        return matches(filter, event) && filter->ends(event->name);
+    }
     return filter->until_ended && event->kind == EVENT_STATE && id_eq(filter->task, event->task) &&
            (task_state_terminal(event->state) || event->removed);
 }
@@ -278,11 +281,16 @@ size_t events_subscribers(const struct events *events)
     return events->subscribers_count;
 }
 
-/* ---- Waiting for one task ---- */
+/* ---- Waiting for one task, or for a word on a topic ---- */
+
+static uint64_t watch_hash(struct task_id task, struct str topic)
+{
+    return str_absent(topic) ? id_hash(task) : str_hash(topic);
+}
 
 void events_watch(struct events *events, struct events_watch *watch)
 {
-    map_add(&events->watches, &watch->node, id_hash(watch->task));
+    map_add(&events->watches, &watch->node, watch_hash(watch->task, watch->topic));
     watch->active = true;
 }
 
@@ -294,10 +302,17 @@ void events_unwatch(struct events *events, struct events_watch *watch)
     }
 }
 
-static struct events_watch *find_watch(const struct events *events, struct task_id task)
+static bool is_watched(const struct events_watch *watch, const struct event *event)
 {
-    struct map_node *node = map_find(&events->watches, id_hash(task));
-    while (node != NULL && !id_eq(HOLDER(node, struct events_watch, node)->task, task)) {
+    bool topic = event->kind == EVENT_TOPIC;
+    return str_absent(watch->topic) != topic &&
+           (topic ? str_eq(watch->topic, event->topic) : id_eq(watch->task, event->task));
+}
+
+static struct events_watch *find_watch(const struct events *events, const struct event *event)
+{
+    struct map_node *node = map_find(&events->watches, watch_hash(event->task, event->topic));
+    while (node != NULL && !is_watched(HOLDER(node, struct events_watch, node), event)) {
         node = map_again(node);
     }
     return node == NULL ? NULL : HOLDER(node, struct events_watch, node);
@@ -307,7 +322,7 @@ static struct events_watch *find_watch(const struct events *events, struct task_
 static void fire_watches(struct events *events, const struct event *event)
 {
     struct events_watch *watch;
-    while ((watch = find_watch(events, event->task)) != NULL) {
+    while ((watch = find_watch(events, event)) != NULL) {
         events_unwatch(events, watch);
         watch->fire(watch, event);
     }
@@ -327,7 +342,8 @@ static void publish(struct events *events, const struct event *event, int64_t no
     if (entry != NULL) {
         backlog_add(&events->backlog, entry);
     }
-    if (event->kind == EVENT_STATE && (task_state_terminal(event->state) || event->removed)) {
+    bool ends = event->kind == EVENT_STATE && (task_state_terminal(event->state) || event->removed);
+    if (ends || event->kind == EVENT_TOPIC) {
         fire_watches(events, event);
     }
 }

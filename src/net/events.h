@@ -54,6 +54,7 @@ struct events_filter {
     const struct event *first; /* sent before all others, without numbers: how things stand now */
     size_t first_count;
     bool until_ended; /* the stream is over after the event that says `task` has ended */
+    bool (*ends)(struct str name); /* of a topic: whether that event is its last; NULL: none is */
 };
 
 /* Reads the query of GET /api/events: types, taskType, documentId, lastEventId (access_token is
@@ -72,19 +73,20 @@ uint64_t events_last(const struct events *events);
 
 size_t events_subscribers(const struct events *events);
 
-/* ---- Waiting for one task ---- */
+/* ---- Waiting for one task, or for a word on a topic ---- */
 
 /* Lives with its owner. `fire` is called once, on the first event that says the task is terminal
- * or removed; the watch is over then. Watch first, look at the task afterwards: an event between
- * the two is not missed. */
+ * or removed, or on the first on the topic; the watch is over then. Watch first, look afterwards:
+ * an event between the two is not missed. */
 struct events_watch {
     struct map_node node;
     struct task_id task;
+    struct str topic; /* absent: the task is watched */
     void (*fire)(struct events_watch *watch, const struct event *event);
     bool active;
 };
 
-void events_watch(struct events *events, struct events_watch *watch);   /* task and fire are set */
+void events_watch(struct events *events, struct events_watch *watch);   /* what and fire are set */
 void events_unwatch(struct events *events, struct events_watch *watch); /* over already: welcome */
 
 #endif
