@@ -135,6 +135,11 @@ static size_t seat_guests(struct node *node)
     planner_set_hooks(node->planner, &hooks);
     node->guests[count++] = planner_guest(node->planner);
     node->guests[count++] = deliver_guest(node->deliver);
+    node->lead = lead_new(&(struct lead_options){
+        .retention_ms = config->retention_finished_ms,
+        .shared = store_shared(node->store),
+    });
+    node->guests[count++] = lead_guest(node->lead);
     return count;
 }
 
@@ -403,6 +408,7 @@ static void open_api(struct node *node)
         .planner = node->planner,
         .deliver = node->deliver,
         .assistant = node->assistant,
+        .lead = node->lead,
         .address = arena_printf(&node->config->arena, "%s" STR_FMT "%s:%d", six ? "[" : "",
                                 STR_ARG(host), six ? "]" : "", server_port(node->server)),
     };
@@ -503,6 +509,7 @@ void node_close(struct node *node)
     end_loop(node);
     deliver_free(node->deliver);
     planner_free(node->planner);
+    lead_free(node->lead);
     zones_free(node->zones);
     broker_close(node->broker);
     store_close(node->store);

@@ -60,7 +60,8 @@ struct node {
     struct zones *zones;
     struct planner *planner;
     struct deliver *deliver;
-    struct assistant_pool *assistant;      /* NULL: there is no language model */
+    struct assistant_pool *assistant; /* NULL: there is no language model */
+    struct lead *lead;
     struct guest *guests[NODE_GUESTS_MAX]; /* of the engine */
     struct engine *engine;
     struct fleet *_Atomic fleet; /* NULL: alone */

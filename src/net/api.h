@@ -22,6 +22,7 @@
 #include "queue/queue.h"
 #include "schedule/assistant_pool.h"
 #include "schedule/planner.h"
+#include "team/lead.h"
 
 struct api;
 
@@ -58,6 +59,7 @@ struct api_parts {
     struct planner *planner;
     struct deliver *deliver;
     struct assistant_pool *assistant; /* NULL: there is no language model */
+    struct lead *lead;                /* of teams */
 };
 void api_open(struct api *api, const struct api_parts *parts);
 

@@ -22,11 +22,19 @@ route_fn on_schedule_create, on_schedule_preview, on_schedule_list, on_schedule_
     on_schedule_calendar;
 route_fn on_notification_list, on_notification_read, on_notification_stream, on_usage_show,
     on_execute, on_assistant;
+route_fn on_team_create, on_team_list, on_team_show, on_team_end, on_team_claim, on_team_say,
+    on_team_mail, on_team_stream;
 route_fn on_health, on_ready, on_openapi, on_test_clock;
 
 extern const struct params show_params, documents_params, events_params, stream_params,
     schedule_list_params, schedule_next_params, execution_list_params, notification_list_params,
     notification_stream_params, usage_params, calendar_params, schedule_calendar_params;
+
+extern const struct params team_list_params, team_mail_params, team_stream_params;
+
+/* Tasks that were claimed for nobody go back, which costs no retry. */
+struct api;
+void claims_release(struct api *api, const struct task *tasks, size_t count);
 
 /* For purge: the same as the bulk commands, without a body. */
 void call_bulk(struct call *call, enum bulk_verb verb, const struct task_filter *filter,

@@ -14,7 +14,7 @@
 
 /* ---- Claims ---- */
 
-static void release_all(struct api *api, const struct task *tasks, size_t count)
+void claims_release(struct api *api, const struct task *tasks, size_t count)
 {
     if (count == 0) {
         return;
@@ -51,7 +51,7 @@ static void answer_claim(struct call *call)
     const struct command_claim *claim = &((struct command *)call->own)->claim;
     struct json_writer w = call_writer(call);
     size_t written = call->exchange->is_gone ? 0 : write_claimed(&w, claim);
-    release_all(call->api, claim->tasks + written, claim->count - written);
+    claims_release(call->api, claim->tasks + written, claim->count - written);
     call_answer(call, 200);
 }
 

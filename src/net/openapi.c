@@ -142,7 +142,8 @@ static void put_path_param(struct json_writer *w, const char *path)
     struct str name = {open + 1, (size_t)(strchr(open, '}') - open) - 1};
     bool id = strncmp(path, "/api/tasks/", 11) == 0 || strncmp(path, "/api/schedules/", 15) == 0 ||
               strncmp(path, "/api/executions/", 16) == 0 ||
-              strncmp(path, "/api/notifications/", 19) == 0;
+              strncmp(path, "/api/notifications/", 19) == 0 ||
+              strncmp(path, "/api/teams/", 11) == 0;
     json_open_object(w);
     json_put_str(w, "name", name);
     json_put_c(w, "in", "path");

@@ -277,15 +277,20 @@ static void dependencies_put(struct json_writer *w, const struct task_dependency
     json_close_array(w);
 }
 
-void task_write_claimed(struct json_writer *w, const struct task *task,
-                        const struct claim_facts *facts)
+void task_open_claimed(struct json_writer *w, const struct task *task)
 {
     char lease[TASK_LEASE_TEXT];
     json_open_object(w);
     put_whole(w, task);
-    dependencies_put(w, facts->dependencies, facts->dependencies_count);
     json_put_str(w, "lease",
                  task_lease_text((struct task_lease){task->attempt, task->token}, lease));
+}
+
+void task_write_claimed(struct json_writer *w, const struct task *task,
+                        const struct claim_facts *facts)
+{
+    task_open_claimed(w, task);
+    dependencies_put(w, facts->dependencies, facts->dependencies_count);
     json_close_object(w);
 }
 

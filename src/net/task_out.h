@@ -23,6 +23,8 @@ void task_write_row(struct json_writer *w, const struct task_row *row); /* as a 
 /* With its `lease` and the results of what it depended on. */
 void task_write_claimed(struct json_writer *w, const struct task *task,
                         const struct claim_facts *facts);
+/* The same without those results, and left open for more fields. */
+void task_open_claimed(struct json_writer *w, const struct task *task);
 void task_write_detail(struct json_writer *w, const struct task_detail *detail);
 
 void id_write(struct json_writer *w, struct task_id id); /* as a string */

@@ -20,7 +20,8 @@ struct rig {
     struct zones *zones;
     struct planner *planner;
     struct deliver *deliver;
-    struct guest *guests[2];
+    struct lead *lead;
+    struct guest *guests[3];
     struct engine *engine;
     struct queries *queries;
     struct events *events;

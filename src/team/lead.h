@@ -1,0 +1,85 @@
+/* team/lead.h: the lead of every team: splits, hands out, hears of ends, puts results together.
+ *
+ * A guest of the engine (queue/guest.h): a team and its tasks are written in one transaction, and
+ * so is what the end of a task means for its team. Nothing of a team lives in memory. In-server
+ * teammates are the crew's (crew.h); agents outside claim tasks of the team's queue.
+ *
+ * Clients' wishes come as commands (COMMAND_GUEST): lead_ask() makes one of a `struct lead_order`.
+ * Lists and details are read by the reader threads (store/record.h).
+ *
+ * Thread: engine, but for lead_new(), lead_free() and lead_ask().
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_TEAM_LEAD_H
+#define ERRAND_TEAM_LEAD_H
+
+#include "queue/guest.h"
+#include "team/message.h"
+#include "team/team.h"
+
+#define TEAM_TASK_TIMEOUT_MS                                                                       \
+    HOUR_MS /* agents think for long; their leases say whether they live                           \
+             */
+
+struct lead;
+
+/* A team that runs, for whoever works on its tasks inside this server. */
+struct lead_crew {
+    void *arg;
+    /* It has begun, or is found running when this node begins to lead. */
+    void (*began)(void *arg, struct task_id team, struct str queue, size_t mates);
+    void (*ended)(void *arg, struct task_id team);
+    void (*leads)(void *arg, bool leads); /* only one node's teammates work */
+};
+
+struct lead_options {
+    bool decides;          /* there is a language model, and somebody who asks it */
+    int64_t retention_ms;  /* how long an ended team is kept; 0: for ever */
+    bool shared;           /* other nodes write to the same store */
+    struct lead_crew crew; /* each may be NULL */
+};
+
+struct lead *lead_new(const struct lead_options *options);
+void lead_free(struct lead *lead); /* NULL is welcome */
+struct guest *lead_guest(struct lead *lead);
+bool lead_decides(const struct lead *lead);                          /* any thread */
+void lead_set_crew(struct lead *lead, const struct lead_crew *crew); /* before the engine starts */
+
+/* ---- Wishes ---- */
+
+enum lead_verb {
+    LEAD_CREATE, /* `team`, checked; out: as it was saved */
+    LEAD_END,    /* cancels a team that runs; removes one that has ended: `removed` */
+    LEAD_SAY,    /* `message`; out: with its id */
+    LEAD_VERBS
+};
+
+struct lead_order {
+    enum lead_verb verb;
+    struct task_id id; /* of the team; not of CREATE */
+    struct team team;  /* CREATE: in. CREATE, END: out */
+    struct team_message message;
+    bool removed; /* out of END */
+};
+
+/* Turns a command of the caller's into that wish. A team that is not there is ERR_NOT_FOUND, one
+ * that has ended and cannot be spoken to ERR_CONFLICT, too many of anything ERR_BUSY. */
+void lead_ask(struct lead *lead, struct command *command, struct lead_order *order);
+
+/* The topic of a team's events, and whether the event of that name is its last. */
+struct str lead_topic(struct task_id team, struct arena *arena);
+bool lead_is_last(struct str event_name);
+
+/* Events as the stream tells them, also to those who come later. */
+struct str lead_task_event(const struct team *team, size_t place, struct str agent,
+                           const struct task *task, struct arena *arena);
+struct str lead_tasks_event(const struct team *team, struct arena *arena);
+struct str lead_mates_event(const struct team *team, struct arena *arena);
+struct str lead_end_event(const struct team *team, struct arena *arena);
+
+/* Who works on a task: an agent's name, or that of a teammate inside; absent: nobody. */
+struct str lead_worker(const struct team *team, const struct task *task, struct arena *arena);
+/* The place of the teammate inside that has or had the task; SIZE_MAX: none of them. */
+size_t lead_mate(const struct team *team, const struct task *task);
+
+#endif

@@ -1,0 +1,181 @@
+/* team/lead_command.c: what clients wish of teams, decided in the engine's batches.
+ *
+ * Everything that stays in an answer is put into the command's arena; a batch may be lost and its
+ * commands decided again, so what a wish brings is never overwritten before it is granted.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "team/lead_data.h"
+
+#define KEYS_AT_ONCE 32 /* queues that are looked for at a time */
+
+struct wish {
+    struct lead *lead;
+    struct batch *batch;
+    struct command *command;
+    struct lead_order *order;
+    struct arena *arena; /* the command's */
+    struct err *err;
+};
+
+static bool find(struct wish *wish, struct team *out)
+{
+    bool found = false;
+    return lead_load(wish->batch, wish->order->id, &found, out) &&
+           (found || err_set(wish->err, ERR_NOT_FOUND, "there is no such team"));
+}
+
+/* ---- Creating ---- */
+
+/* Queues are used again, so that there are never more of them than teams that run at once. The
+ * first that is looked at follows from the id, which is random: one that was just left is not
+ * likely to be taken again while somebody still asks for it. */
+static bool find_queue(struct wish *wish, struct team *team)
+{
+    struct err err = ERR_INIT;
+    struct str keys[KEYS_AT_ONCE];
+    struct task_id taken[KEYS_AT_ONCE];
+    struct tx *tx = guest_tx(wish->batch);
+    for (uint64_t from = 0; tx != NULL && from < TEAMS_RUNNING_MAX; from += KEYS_AT_ONCE) {
+        for (uint64_t i = 0; i < KEYS_AT_ONCE; i++) {
+            unsigned number = (unsigned)((team->id.lo + from + i) % TEAMS_RUNNING_MAX);
+            keys[i] = arena_printf(wish->arena, "team/%u", 1 + number);
+        }
+        if (!tx_records_find(tx, RECORD_TEAM, keys, KEYS_AT_ONCE, taken, &err)) {
+            guest_store_failed(wish->batch, &err);
+            return false;
+        }
+        for (size_t i = 0; i < KEYS_AT_ONCE; i++) {
+            if (id_none(taken[i])) {
+                team->queue = keys[i];
+                return true;
+            }
+        }
+    }
+    return tx != NULL &&
+           err_set(wish->err, ERR_BUSY, "%d teams run already: try again later", TEAMS_RUNNING_MAX);
+}
+
+static void name_mates(struct wish *wish, struct team *team)
+{
+    if (team->mates.at != NULL || !team->decides) {
+        return;
+    }
+    team->mates.at = arena_array(wish->arena, struct team_mate, TEAM_MATES_DEFAULT);
+    team->mates.count = TEAM_MATES_DEFAULT;
+    for (size_t i = 0; i < TEAM_MATES_DEFAULT; i++) {
+        team->mates.at[i].role = arena_printf(wish->arena, "teammate %zu", i + 1);
+    }
+}
+
+static void tell_begin(struct wish *wish, const struct team *team)
+{
+    struct arena *arena = guest_arena(wish->batch);
+    if (!id_none(team->split)) {
+        lead_tell(wish->batch, team, "decomposing", lead_mates_event(team, arena));
+        return;
+    }
+    lead_tell(wish->batch, team, "tasks_created", lead_tasks_event(team, arena));
+    lead_tell(wish->batch, team, "teammates_started", lead_mates_event(team, arena));
+}
+
+static void create(struct wish *wish)
+{
+    struct team team = wish->order->team;
+    team.id = guest_make_id(wish->batch);
+    team.version = 0;
+    team.status = TEAM_RUNNING;
+    team.decides = wish->lead->with.decides;
+    team.created_ms = guest_now(wish->batch).wall_ms;
+    if (team.tasks.count == 0 && !team.decides) {
+        err_set(wish->err, ERR_REFUSED,
+                "no language model is configured ([llm] base_url), so the tasks must be given");
+        return;
+    }
+    name_mates(wish, &team);
+    if (!find_queue(wish, &team) ||
+        !(team.tasks.count > 0 ? lead_create_tasks(wish->batch, &team, wish->err)
+                               : lead_create_split(wish->batch, &team, wish->err)) ||
+        !lead_save(wish->lead, wish->batch, &team)) {
+        return;
+    }
+    tell_begin(wish, &team);
+    lead_news(wish->lead, &team, true);
+    wish->order->id = team.id;
+    wish->order->team = team;
+}
+
+/* ---- Ending ---- */
+
+/* The agents read it in their mailboxes; who works hears it with its next heartbeat, too. */
+static void tell_agents(struct wish *wish, const struct team *team)
+{
+    struct team_message message = {
+        .team = team->id, .from = STR("lead"), .body = STR("\"the team was cancelled\"")};
+    (void)!lead_say(wish->batch, &message, false, wish->err);
+}
+
+static void end(struct wish *wish)
+{
+    struct team team;
+    if (!find(wish, &team)) {
+        return;
+    }
+    wish->order->removed = team.status != TEAM_RUNNING;
+    if (wish->order->removed) {
+        (void)!lead_remove(wish->batch, team.id);
+    } else {
+        tell_agents(wish, &team);
+        lead_end(wish->lead, wish->batch, &team, TEAM_CANCELLED, STR("the team was cancelled"));
+    }
+    struct record record = team_record(&team, wish->arena);
+    (void)!team_load(&record, wish->arena, &wish->order->team, NULL);
+}
+
+/* ---- Saying ---- */
+
+static void say(struct wish *wish)
+{
+    struct team team;
+    struct team_message message = wish->order->message;
+    if (!find(wish, &team)) {
+        return;
+    }
+    if (team.status != TEAM_RUNNING) {
+        err_set(wish->err, ERR_CONFLICT, "the team is %s: nobody listens any more",
+                team_statuses[team.status]);
+        return;
+    }
+    message.team = team.id;
+    if (lead_say(wish->batch, &message, true, wish->err)) {
+        wish->order->message = message;
+    }
+}
+
+/* ---- The table of wishes ---- */
+
+static void (*const verbs[LEAD_VERBS])(struct wish *wish) = {
+    [LEAD_CREATE] = create,
+    [LEAD_END] = end,
+    [LEAD_SAY] = say,
+};
+
+void lead_decide(struct guest *guest, struct batch *batch, struct command *command)
+{
+    struct wish wish = {.lead = HOLDER(guest, struct lead, guest),
+                        .batch = batch,
+                        .command = command,
+                        .order = command->guest.what,
+                        .arena = command->arena,
+                        .err = &command->err};
+    command->err = ERR_INIT; /* of an earlier try */
+    verbs[wish.order->verb](&wish);
+}
+
+void lead_ask(struct lead *lead, struct command *command, struct lead_order *order)
+{
+    command->kind = COMMAND_GUEST;
+    command->guest =
+        (struct command_guest){.guest = &lead->guest, .decide = lead_decide, .what = order};
+}

@@ -1,0 +1,81 @@
+/* team/lead_data.h: what the files of the lead share and nobody else sees.
+ *
+ * Thread: engine.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_TEAM_LEAD_DATA_H
+#define ERRAND_TEAM_LEAD_DATA_H
+
+#include "team/lead.h"
+
+#define EXPIRE_CHUNK   100
+#define TEAM_QUEUE_MAX 32 /* bytes of "team/1000" and more */
+
+/* What the crew is told once the batch is committed. */
+struct news {
+    struct task_id team;
+    char queue[TEAM_QUEUE_MAX];
+    size_t mates;
+    bool began;
+};
+
+struct lead {
+    struct guest guest;
+    struct lead_options with;
+    bool leads, knows; /* the running teams were told to the crew */
+    int64_t next_ms;   /* when the first team goes; 0: not known yet */
+    int64_t looked_mono_ms;
+
+    struct { /* what becomes true when the batch is committed */
+        bool acted, knows;
+        int64_t next_ms, saved_ms; /* as the store said; the earliest that this batch saved */
+        int64_t mono_ms;
+        struct news *news;
+        size_t count, room;
+    } draft;
+};
+
+/* ---- lead.c ---- */
+
+MUST_CHECK bool lead_load(struct batch *batch, struct task_id id, bool *found, struct team *out);
+/* Saves; a team that somebody else changed meanwhile loses the batch. */
+MUST_CHECK bool lead_save(struct lead *lead, struct batch *batch, struct team *team);
+MUST_CHECK bool lead_remove(struct batch *batch, struct task_id id);
+void lead_tell(struct batch *batch, const struct team *team, const char *name, struct str json);
+void lead_news(struct lead *lead, const struct team *team, bool began);
+
+/* ---- lead_tasks.c ---- */
+
+/* Creates the tasks of the split, and that of the synthesis where a model decides. */
+MUST_CHECK bool lead_create_tasks(struct batch *batch, struct team *team, struct err *err);
+MUST_CHECK bool lead_create_split(struct batch *batch, struct team *team, struct err *err);
+void lead_cancel_tasks(struct batch *batch, const struct team *team, struct str reason);
+
+/* ---- lead_follow.c ---- */
+
+void lead_changed(struct guest *guest, struct batch *batch, const struct task *was,
+                  const struct task *now);
+/* The team has come to its end: saved, told, what is left of its work cancelled. */
+void lead_end(struct lead *lead, struct batch *batch, struct team *team, enum team_status status,
+              struct str reason);
+
+/* ---- lead_join.c ---- */
+
+/* The results in the order of the tasks, as one text; what failed is named. JSON. */
+struct str lead_join(struct batch *batch, const struct team *team);
+/* What the model made of them, with what failed named behind it. JSON. */
+struct str lead_crown(struct batch *batch, const struct team *team, struct str result);
+
+/* ---- lead_say.c ---- */
+
+/* Adds a message behind the last one. `counted`: somebody said it, and there is a limit. */
+MUST_CHECK bool lead_say(struct batch *batch, struct team_message *message, bool counted,
+                         struct err *err);
+void lead_broadcast_result(struct batch *batch, const struct team *team, size_t place,
+                           const struct task *task);
+
+/* ---- lead_command.c ---- */
+
+void lead_decide(struct guest *guest, struct batch *batch, struct command *command);
+
+#endif

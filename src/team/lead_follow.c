@@ -1,0 +1,208 @@
+/* team/lead_follow.c: what the changes of a team's tasks mean for the team.
+ *
+ * All of it is in the transaction of the change: a team whose last task has ended has ended.
+ *
+ * Thread: engine. Keeps: a team ends once; a task of a team that has ended does not run again.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "team/lead_data.h"
+
+#define GONE "its team has ended"
+
+struct follow {
+    struct lead *lead;
+    struct batch *batch;
+    struct team team;
+    const struct task *was, *now;
+};
+
+static bool over(enum task_state state)
+{
+    return task_state_terminal(state);
+}
+
+/* ---- Ends ---- */
+
+void lead_end(struct lead *lead, struct batch *batch, struct team *team, enum team_status status,
+              struct str reason)
+{
+    int64_t now_ms = guest_now(batch).wall_ms;
+    team->status = (int)status;
+    team->finished_ms = now_ms;
+    team->expires_ms = lead->with.retention_ms == 0 ? 0 : now_ms + lead->with.retention_ms;
+    if (!lead_save(lead, batch, team)) {
+        return;
+    }
+    lead_cancel_tasks(batch, team, reason);
+    guest_hush(batch, team->queue);
+    lead_tell(batch, team, status == TEAM_COMPLETED ? "team_completed" : "team_failed",
+              lead_end_event(team, guest_arena(batch)));
+    lead_news(lead, team, false);
+}
+
+static void fail(struct follow *f, const char *code, struct str message)
+{
+    f->team.error_code = str_of(code);
+    f->team.error = message;
+    lead_end(f->lead, f->batch, &f->team, TEAM_FAILED, message);
+}
+
+static void complete(struct follow *f, struct str result)
+{
+    f->team.result = result;
+    lead_end(f->lead, f->batch, &f->team, TEAM_COMPLETED, STR(GONE));
+}
+
+static struct str why(const struct follow *f)
+{
+    const struct task *task = f->now;
+    return !str_absent(task->error.message)   ? task->error.message
+           : !str_absent(task->cancel_reason) ? task->cancel_reason
+                                              : STR("nobody said why");
+}
+
+static struct str say_failed(const struct follow *f, struct str what)
+{
+    return arena_printf(guest_arena(f->batch), STR_FMT " ended %s: " STR_FMT, STR_ARG(what),
+                        task_state_name(f->now->state), STR_ARG(why(f)));
+}
+
+/* ---- Tasks ---- */
+
+/* How many have not ended, and how many have ended well. */
+static void count(const struct follow *f, size_t *open, size_t *good)
+{
+    *open = *good = 0;
+    for (size_t i = 0; i < f->team.tasks.count; i++) {
+        const struct task *task = guest_task(f->batch, f->team.tasks.at[i].task);
+        *open += task != NULL && !over(task->state);
+        *good += task != NULL && task->state == TASK_COMPLETED;
+    }
+}
+
+/* The last one has ended: with a model the synthesis is ready by now, without one this is it. */
+static void follow_last(struct follow *f)
+{
+    size_t open, good;
+    count(f, &open, &good);
+    if (open > 0) {
+        return;
+    }
+    if (good == 0) {
+        fail(f, "no_results", STR("none of its tasks was completed"));
+    } else if (id_none(f->team.synthesis)) {
+        lead_tell(f->batch, &f->team, "synthesizing",
+                  lead_mates_event(&f->team, guest_arena(f->batch)));
+        complete(f, lead_join(f->batch, &f->team));
+    }
+}
+
+static void tell_task(struct follow *f, size_t place, const char *name)
+{
+    struct arena *arena = guest_arena(f->batch);
+    struct str agent = lead_worker(&f->team, f->now, arena);
+    lead_tell(f->batch, &f->team, name, lead_task_event(&f->team, place, agent, f->now, arena));
+}
+
+static void follow_bad_end(struct follow *f, size_t place)
+{
+    tell_task(f, place, "task_failed");
+    if (f->team.policy == TEAM_FAIL) {
+        struct str name = arena_printf(guest_arena(f->batch), "task " STR_FMT " (" STR_FMT ")",
+                                       STR_ARG(f->team.tasks.at[place].ref),
+                                       STR_ARG(f->team.tasks.at[place].title));
+        fail(f, "task_failed", say_failed(f, name));
+    } else {
+        follow_last(f);
+    }
+}
+
+static void follow_task(struct follow *f, size_t place)
+{
+    if (f->now->state == TASK_RUNNING) {
+        tell_task(f, place, "task_claimed");
+    } else if (f->now->state == TASK_COMPLETED) {
+        tell_task(f, place, "task_completed");
+        lead_broadcast_result(f->batch, &f->team, place, f->now);
+        follow_last(f);
+    } else if (over(f->now->state)) {
+        follow_bad_end(f, place);
+    }
+}
+
+/* ---- The lead's own ---- */
+
+static bool read_split(struct follow *f, struct err *err)
+{
+    struct json json;
+    struct arena *arena = guest_arena(f->batch);
+    struct str tasks = json_find(f->now->result, "tasks", arena);
+    json_start(&json, str_absent(tasks) ? STR("null") : tasks, arena);
+    return team_tasks_read(&json, &f->team.tasks, err) &&
+           team_tasks_check(&f->team.tasks, arena, err);
+}
+
+static void follow_split(struct follow *f)
+{
+    struct err err = ERR_INIT;
+    struct arena *arena = guest_arena(f->batch);
+    if (!over(f->now->state)) {
+        return;
+    }
+    if (f->now->state != TASK_COMPLETED) {
+        fail(f, "split_failed", say_failed(f, STR("the split")));
+    } else if (!read_split(f, &err) || !lead_create_tasks(f->batch, &f->team, &err)) {
+        f->team.tasks.count = 0;
+        fail(f, "split_failed", arena_str(arena, str_of(err.text)));
+    } else if (lead_save(f->lead, f->batch, &f->team)) {
+        lead_tell(f->batch, &f->team, "tasks_created", lead_tasks_event(&f->team, arena));
+        lead_tell(f->batch, &f->team, "teammates_started", lead_mates_event(&f->team, arena));
+    }
+}
+
+/* Results are there: that the model did not put them into words is no reason to lose them. */
+static void follow_synthesis(struct follow *f)
+{
+    if (f->now->state == TASK_QUEUED && f->was->state == TASK_WAITING) {
+        lead_tell(f->batch, &f->team, "synthesizing",
+                  lead_mates_event(&f->team, guest_arena(f->batch)));
+    } else if (f->now->state == TASK_COMPLETED) {
+        complete(f, lead_crown(f->batch, &f->team, f->now->result));
+    } else if (over(f->now->state)) {
+        complete(f, lead_join(f->batch, &f->team));
+    }
+}
+
+/* ---- The change ---- */
+
+/* Somebody retried a task of a team that is over: its queue may be another team's by now. */
+static void refuse_revival(struct batch *batch, const struct task *now)
+{
+    struct err refused = ERR_INIT;
+    if (!over(now->state) && now->state != TASK_RUNNING) {
+        (void)!guest_cancel(batch, now->id, STR(GONE), &refused);
+    }
+}
+
+void lead_changed(struct guest *guest, struct batch *batch, const struct task *was,
+                  const struct task *now)
+{
+    bool found;
+    struct follow f = {
+        .lead = HOLDER(guest, struct lead, guest), .batch = batch, .was = was, .now = now};
+    if (was == NULL || id_none(now->team) || !lead_load(batch, now->team, &found, &f.team)) {
+        return;
+    }
+    if (!found || f.team.status != TEAM_RUNNING) {
+        refuse_revival(batch, now);
+        return;
+    }
+    size_t place = team_place(&f.team, now->id);
+    if (id_eq(now->id, f.team.split)) {
+        follow_split(&f);
+    } else if (id_eq(now->id, f.team.synthesis)) {
+        follow_synthesis(&f);
+    } else if (place < f.team.tasks.count) {
+        follow_task(&f, place);
+    }
+}

@@ -1,0 +1,383 @@
+# tests/system/test_teams.py: teams whose tasks were given, and agents outside who work on them.
+#
+# SPDX-License-Identifier: MIT
+"""System tests of teams, without a language model."""
+from errand import START, UUID7, check, has, main, same, test, together, wait_for
+from teams import begin, claim, end, ended, mail, say, states, story, task, team
+
+
+@test()
+def a_team_is_begun_worked_on_and_put_together(s):
+    answer = s.call("POST", "/api/teams", {
+        "prompt": "compare", "teammates": [{"role": "researcher", "focus": "facts"}, {"role": "writer"}],
+        "tasks": [task("a", description="find"), task("b"), task("c", "a", "b")]}, 202)
+    has(answer.json, status="running", numTeammates=2)
+    ident = answer.json["teamId"]
+    check(UUID7.match(ident), ident)
+    same(answer.json["streamUrl"], f"/api/teams/{ident}/stream")
+    same(answer.headers["location"], f"/api/teams/{ident}")
+    first, second = claim(s, ident, "researcher"), claim(s, ident, "x")
+    has(first, title="A", ref="a", description="find", prompt="compare", workerId="researcher",
+        state="RUNNING", teamId=ident, dependencies=[])
+    same(second["title"], "B")
+    same(claim(s, ident), None, "c is not ready")
+    s.complete(first, result="facts")
+    s.complete(second, result={"n": 2})
+    third = claim(s, ident, "writer")
+    same([(d["id"], d["title"], d["result"]) for d in third["dependencies"]],
+         [("a", "A", "facts"), ("b", "B", {"n": 2})])
+    has(team(s, ident), status="running", tasksDone=2, tasksTotal=3)
+    s.complete(third, result="the end")
+    found = team(s, ident)
+    has(found, status="completed", tasksDone=3, tasksFailed=0, prompt="compare",
+        result="## A\n\nfacts\n\n## B\n\n{\"n\": 2}\n\n## C\n\nthe end")
+    same([(m["agent"], m["role"], m["tasksDone"], m["status"]) for m in found["teammates"]],
+         [("researcher", "researcher", 1, "done"), ("writer", "writer", 1, "done"),
+          ("x", "x", 1, "done")])
+    same(len(s.list(teamId=ident)), 3)
+
+
+@test()
+def a_prompt_without_tasks_needs_a_language_model(s):
+    same(begin(s, expect=422)["code"], "unprocessable")
+    same(s.get("/api/teams"), [])
+
+
+@test()
+def a_wrong_split_is_refused_and_named(s):
+    def refused(field, *tasks, **fields):
+        same(begin(s, *tasks, expect=400, **fields).get("field"), field)
+    refused("tasks[1].id", task("a"), task("a"))
+    refused("tasks[0].dependsOn", task("a", "b"))
+    refused("tasks", task("a", "b"), task("b", "a"))
+    refused("tasks", task("a", "a"))
+    refused("tasks", task("x"), task("a", "x", "c"), task("b", "a"), task("c", "b"))
+    refused("tasks", tasks=[])
+    refused("tasks", *[task(f"t{i}") for i in range(51)])
+    refused("tasks[0].title", {"id": "a"})
+    refused("tasks[0].id", {"title": "a"})
+    refused("tasks[0].id", {"id": "", "title": "a"})
+    refused("tasks[0].colour", task("a", colour="red"))
+    refused("tasks[0].taskId", task("a", taskId="x"))
+    refused("tasks[0]", "a")
+    refused("tasks", tasks="a")
+    refused("teammates", task("a"), teammates=[{"role": "r"}] * 17)
+    refused("teammates[0].role", task("a"), teammates=[{"focus": "r"}])
+    refused("teammates[1].role", task("a"), teammates=[{"role": "r"}, {"role": "errand:x"}])
+    refused("colour", task("a"), colour="red")
+    refused("onTaskFailure", task("a"), onTaskFailure="ignore")
+    refused("prompt", task("a"), prompt="")
+    same(s.call("POST", "/api/teams", {"tasks": [task("a")]}, 400).error["field"], "prompt")
+    same(s.get("/api/teams"), [])
+    same(s.list(), [])
+
+
+@test()
+def fifty_tasks_in_a_chain_are_run_in_order(s):
+    ident = begin(s, *[task(f"t{i}", *([f"t{i - 1}"] if i else [])) for i in range(50)])
+    for i in range(50):
+        got = claim(s, ident)
+        same(got["ref"], f"t{i}")
+        s.complete(got, result=i)
+    has(team(s, ident), status="completed", tasksDone=50)
+
+
+@test()
+def two_hundred_agents_get_each_task_once(s):
+    ident = begin(s, *[task(f"t{i}") for i in range(50)])
+    got = together(*[lambda n=n: claim(s, ident, f"agent-{n}") for n in range(200)])
+    held = [(t["ref"], t["workerId"]) for t in got if t]
+    same(len(held), 50)
+    same(len({ref for ref, _ in held}), 50, "different tasks")
+    same(len({agent for _, agent in held}), 50, "different agents")
+    together(*[lambda t=t: s.complete(t) for t in got if t])
+    has(team(s, ident), status="completed")
+
+
+@test(clock=START)
+def a_task_whose_agent_vanished_is_taken_by_another(s):
+    ident = begin(s, task("a"))
+    first = claim(s, ident, "gone", leaseMs=1000)
+    s.advance(1000)
+    same(claim(s, ident, "other"), None, "its backoff")
+    s.advance(5000)
+    second = claim(s, ident, "other")
+    same(second["id"], first["id"])
+    s.complete(first, expect=409)
+    s.complete(second, result="done")
+    has(team(s, ident), status="completed")
+
+
+@test()
+def a_waiting_claim_gets_what_becomes_ready_and_nothing_when_the_team_ends(s):
+    ident = begin(s, task("a"), task("b", "a"))
+    first = claim(s, ident)
+    got, _ = together(lambda: claim(s, ident, "a2", waitMs=30000),
+                      lambda: s.complete(first, result=1))
+    same(got["ref"], "b")
+    nothing, _ = together(
+        lambda: s.post(f"/api/teams/{ident}/claim", {"agent": "a3", "waitMs": 60000}),
+        lambda: (wait_for(lambda: any(w["id"] == "a3" for w in s.get("/api/workers")["workers"])),
+                 s.complete(got)))
+    same(nothing, {"task": None})
+    same(s.post(f"/api/teams/{ident}/claim", {"agent": "a3"}), {"task": None, "status": "completed"})
+
+
+@test()
+def one_failed_task_fails_the_team(s):
+    ident = begin(s, task("a"), task("b", "a"), task("c"))
+    running = claim(s, ident, "x", expect=200)
+    other = claim(s, ident, "y")
+    s.fail(running, error={"code": "no", "message": "cannot"}, retry=False)
+    found = team(s, ident)
+    has(found, status="failed", result=None)
+    same(found["error"]["code"], "task_failed")
+    check("A" in found["error"]["message"] and "cannot" in found["error"]["message"], found["error"])
+    same(states(s, ident), {"a": "FAILED", "b": "CANCELLED", "c": "RUNNING"})
+    same(s.heartbeat(other)["cancelRequested"], True)
+
+
+@test()
+def with_continue_what_failed_is_named_in_the_result(s):
+    ident = begin(s, task("a"), task("b", "a"), task("c"), onTaskFailure="continue")
+    s.fail(claim(s, ident), error="cannot", retry=False)
+    same(states(s, ident), {"a": "FAILED", "b": "CANCELLED", "c": "QUEUED"})
+    s.complete(claim(s, ident), result="well")
+    found = team(s, ident)
+    has(found, status="completed", tasksDone=1, tasksFailed=2)
+    check(found["result"].startswith("## C\n\nwell\n\nNot done:\n- A (FAILED: cannot)\n- B (CANCELLED"),
+          found["result"])
+    ident = begin(s, task("a"), onTaskFailure="continue")
+    s.fail(claim(s, ident), retry=False, error="x")
+    found = team(s, ident)
+    same((found["status"], found["error"]["code"]), ("failed", "no_results"))
+
+
+@test()
+def tasks_of_one_document_run_one_after_the_other(s):
+    ident = begin(s, task("a"), task("b"), task("c", documentId="other"), documentId="book")
+    first, other = claim(s, ident), claim(s, ident)
+    same((first["ref"], other["ref"]), ("a", "c"))
+    same((first["documentId"], other["documentId"]), ("book", "other"))
+    same(claim(s, ident), None)
+    s.complete(first)
+    same(claim(s, ident)["ref"], "b")
+
+
+@test()
+def mailboxes_are_ordered_and_resumed(s):
+    ident = begin(s, task("a"))
+    one = say(s, ident, "for all")
+    has(one, **{"from": "a1", "to": None, "body": "for all"})
+    two = say(s, ident, {"for": ["b"]}, to="b")
+    three = say(s, ident, 3, sender="b", to="a1")
+    same([m["id"] for m in mail(s, ident, agent="b")], [one["id"], two["id"]])
+    same(mail(s, ident, agent="a1"), [one, three])
+    same(mail(s, ident, agent="stranger"), [one])
+    same(mail(s, ident), [one, two, three])
+    same(mail(s, ident, agent="b", after=one["id"]), [two])
+    same(mail(s, ident, agent="b", after=two["id"]), [])
+    s.restart()
+    same(mail(s, ident), [one, two, three])
+    s.complete(claim(s, ident, "b"), result={"x": 1})
+    last = mail(s, ident, after=three["id"])
+    same(len(last), 1)
+    has(last[0], **{"from": "b", "to": None, "body": {"x": 1}, "title": "A"})
+    say(s, ident, "late", expect=409)
+    same(len(mail(s, ident, agent="a1")), 3)
+
+
+@test()
+def a_mailbox_may_be_waited_for(s):
+    ident = begin(s, task("a"))
+    came, _ = together(
+        lambda: mail(s, ident, agent="b", waitMs=30000),
+        lambda: (say(s, ident, "not for b", to="c"), say(s, ident, "for b", to="b")))
+    same([m["body"] for m in came], ["for b"])
+    same(mail(s, ident, agent="b", after=came[0]["id"], waitMs=1), [])
+    nothing, _ = together(lambda: mail(s, ident, agent="d", after=came[0]["id"], waitMs=60000),
+                          lambda: end(s, ident))
+    check(nothing in ([], [m for m in nothing if m["from"] == "lead"]), nothing)
+    same([m["from"] for m in mail(s, ident, agent="d")], ["lead"])
+
+
+@test()
+def what_is_wrong_about_a_message_or_claim_is_said(s):
+    ident = begin(s, task("a"))
+    path = f"/api/teams/{ident}"
+    def refused(field, verb, body, expect=400):
+        same(s.call("POST", f"{path}/{verb}", body, expect).error.get("field"), field)
+    refused("from", "messages", {"body": 1})
+    refused("body", "messages", {"from": "a"})
+    refused("from", "messages", {"from": "", "body": 1})
+    refused("to", "messages", {"from": "a", "to": "errand:x", "body": 1})
+    refused("cc", "messages", {"from": "a", "cc": "b", "body": 1})
+    refused("body", "messages", {"from": "a", "body": "x" * 20000}, 413)
+    refused("agent", "claim", {})
+    refused("agent", "claim", {"agent": "errand:team:1"})
+    refused("agent", "claim", {"agent": "a\nb"})
+    refused("waitMs", "claim", {"agent": "a", "waitMs": 60001})
+    refused("leaseMs", "claim", {"agent": "a", "leaseMs": 1})
+    s.get(f"{path}/messages?after=x", expect=400)
+    s.get(f"{path}/messages?agent=", expect=400)
+    s.get(f"{path}/messages?colour=red", expect=400)
+    s.get(f"{path}/stream?types=state", expect=400)
+    for other in ("x", "01890000-0000-7000-8000-000000000000"):
+        for method, verb, body in (("GET", "", None), ("DELETE", "", None),
+                                   ("POST", "/claim", {"agent": "a"}), ("GET", "/messages", None),
+                                   ("POST", "/messages", {"from": "a", "body": 1}),
+                                   ("GET", "/stream", None)):
+            s.call(method, f"/api/teams/{other}{verb}", body, 404)
+
+
+@test()
+def a_team_may_say_a_thousand_things(s):
+    ident = begin(s, task("a"), task("b"))
+    def talk():
+        for n in range(250):
+            say(s, ident, n)
+    together(talk, talk, talk, talk)
+    same(s.call("POST", f"/api/teams/{ident}/messages", {"from": "a", "body": 1}, 429).error["code"],
+         "resource_exhausted")
+    ids = [m["id"] for m in mail(s, ident)]
+    same((len(ids), ids), (1000, sorted(set(ids))))
+    s.complete(claim(s, ident), result="still told")
+    same([m["body"] for m in mail(s, ident, after=ids[-1])], ["still told"])
+
+
+@test()
+def cancelling_reaches_queued_and_running_work_and_the_agents(s):
+    ident = begin(s, task("a"), task("b"), task("c", "a"))
+    running = claim(s, ident)
+    has(end(s, ident), status="cancelled", teamId=ident)
+    same(states(s, ident), {"a": "RUNNING", "b": "CANCELLED", "c": "CANCELLED"})
+    same(s.heartbeat(running)["cancelRequested"], True)
+    same([m["body"] for m in mail(s, ident, agent="a1")], ["the team was cancelled"])
+    s.release(running)
+    same(states(s, ident)["a"], "CANCELLED")
+    has(team(s, ident), status="cancelled")
+    end(s, ident, 204)
+    team(s, ident, 404)
+    mail(s, ident, 404)
+    same(s.get("/api/teams"), [])
+
+
+@test()
+def a_task_of_a_team_that_has_ended_is_not_retried(s):
+    ident = begin(s, task("a"))
+    gone = claim(s, ident)
+    s.fail(gone, retry=False, error="x")
+    s.retry(gone)
+    wait_for(lambda: s.state(gone) == "CANCELLED")
+    has(s.show(gone), cancelReason="its team has ended")
+
+
+@test()
+def the_stream_tells_the_whole_story_to_whoever_comes(s):
+    ident = begin(s, task("a"), task("b", "a"))
+    live = s.stream(f"/api/teams/{ident}/stream")
+    live.until(lambda event, _: event == "teammates_started")
+    first = claim(s, ident)
+    live.until(lambda event, data: event == "task_claimed" and data["agent"] == "a1"
+               and data["id"] == "a" and data["taskId"] == first["id"])
+    say(s, ident, "hello")
+    live.until(lambda event, data: event == "message" and data["body"] == "hello")
+    late = s.stream(f"/api/teams/{ident}/stream")
+    same([e for e, _, _ in late.until(lambda event, _: event == "task_claimed")],
+         ["tasks_created", "teammates_started", "task_claimed"])
+    s.complete(first, result=1)
+    s.complete(claim(s, ident), result=2)
+    same(story(live), ["task_completed", "message", "task_claimed", "task_completed", "message",
+                       "synthesizing", "team_completed"])
+    same(story(late)[-1], "team_completed")
+    same(story(s.stream(f"/api/teams/{ident}/stream")),
+         ["tasks_created", "teammates_started", "task_claimed", "task_completed", "task_claimed",
+          "task_completed", "synthesizing", "team_completed"])
+
+
+@test()
+def a_stream_is_resumed_and_ends_with_a_failure_too(s):
+    ident = begin(s, task("a"))
+    live = s.stream(f"/api/teams/{ident}/stream")
+    say(s, ident, 1)
+    _, number, _ = live.until(lambda event, _: event == "message")[-1]
+    live.close()
+    say(s, ident, 2)
+    again = s.stream(f"/api/teams/{ident}/stream", {"Last-Event-ID": number})
+    event, _, data = again.next()
+    same((event, data["body"]), ("message", 2))
+    s.fail(claim(s, ident), retry=False, error="no")
+    same(story(again), ["task_claimed", "task_failed", "team_failed"])
+
+
+@test()
+def a_crash_loses_nothing_of_a_team(s):
+    ident = begin(s, task("a"), task("b", "a"), documentId="d")
+    s.complete(claim(s, ident), result="kept")
+    s.restart()
+    got = claim(s, ident)
+    same(got["dependencies"][0]["result"], "kept")
+    s.restart()
+    s.complete(got, result="too")
+    has(team(s, ident), status="completed", result="## A\n\nkept\n\n## B\n\ntoo")
+    s.doctor()
+
+
+@test()
+def teams_are_listed_by_status_and_page(s):
+    idents = [begin(s, task("a")) for _ in range(3)]
+    end(s, idents[0])
+    same([t["teamId"] for t in s.get("/api/teams")], idents[::-1])
+    same([t["teamId"] for t in s.get("/api/teams?status=cancelled")], [idents[0]])
+    same(len(s.get("/api/teams?status=cancelled,running")), 3)
+    page = s.call("GET", "/api/teams?limit=2", expect=200)
+    same([t["teamId"] for t in page.json], [idents[2], idents[1]])
+    rest = page.headers["link"].split(">")[0][1:]
+    same([t["teamId"] for t in s.get(rest)], [idents[0]])
+    s.get("/api/teams?status=lost", expect=400)
+
+
+@test()
+def cost_adds_up(s):
+    ident = begin(s, task("a"), task("b"))
+    s.complete(claim(s, ident), cost={"actual": 1.5, "tokens": 100})
+    s.complete(claim(s, ident), cost={"tokens": 11})
+    same(team(s, ident)["cost"], {"actual": 1.5, "tokens": 111})
+
+
+@test()
+def roles_decide_who_may_do_what(s):
+    def token(role):
+        return s.nest.run("token", "create", "--role", role, "--data", s.data).stdout.strip()
+    tokens = {role: token(role) for role in ("admin", "produce", "work", "read")}
+    def allowed(role, method, path, body=None):
+        return s.raw(method, path, body, {"Authorization": f"Bearer {tokens[role]}"}).status != 403
+    s.token = tokens["admin"]
+    ident = begin(s, task("a"))
+    path = f"/api/teams/{ident}"
+    body = {"prompt": "p", "tasks": [task("a")]}
+    for method, where, sent, who in (
+            ("POST", "/api/teams", body, "admin produce"),
+            ("GET", "/api/teams", None, "admin produce read"),
+            ("GET", path, None, "admin produce read work"),
+            ("POST", f"{path}/claim", {"agent": "a"}, "admin work"),
+            ("POST", f"{path}/messages", {"from": "a", "body": 1}, "admin work"),
+            ("GET", f"{path}/messages", None, "admin produce read work"),
+            ("DELETE", path, None, "admin produce")):
+        same({r for r in tokens if allowed(r, method, where, sent)}, set(who.split()),
+             f"{method} {where}")
+
+
+@test(clock=START)
+def an_ended_team_goes_with_its_messages_when_tasks_do(s):
+    ident = begin(s, task("a"))
+    say(s, ident, "x")
+    s.complete(claim(s, ident))
+    ended(s, ident)
+    s.advance(30 * 86400 * 1000 - 1000)
+    team(s, ident)
+    s.advance(2000)
+    team(s, ident, 404)
+
+
+main()
