@@ -366,3 +366,82 @@ TEST(only_the_leader_fires)
     CHECK_STR(desk_story(&d, id), "RUNNING");
     CHECK(d.guests[0]->due_in_ms(d.guests[0], bench_now(&d.bench)) <= PLANNER_POLL_MS);
 }
+
+/* ---- Others ---- */
+
+TEST(an_occurrence_that_another_node_has_run_is_passed_over)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct err err = ERR_INIT;
+    struct task_id id = desk_create(&d, HOURLY());
+    struct execution theirs = EXECUTION_INIT;
+    theirs.id = (struct task_id){5, 5};
+    theirs.schedule = id;
+    theirs.status = EXECUTION_SUCCESS;
+    theirs.scheduled_ms = desk_schedule(&d, id).next_ms;
+    theirs.key = execution_key(id, theirs.scheduled_ms, &d.bench.arena);
+    struct record record = execution_record(&theirs, &d.bench.arena);
+    struct record_save save = {.record = &record};
+    SCOPED(tx_close) struct tx *tx = NULL;
+    CHECK_OK(store_begin(d.bench.store, &tx, &err));
+    CHECK_OK(tx_records_save(tx, &save, 1, &err));
+    CHECK_OK(tx_commit(&tx, &err));
+
+    desk_pass_ms(&d, HOUR_MS);
+    CHECK_STR(desk_story(&d, id), "SUCCESS");
+    CHECK_EQ(bench_count(&d.bench, TASK_QUEUED), 0);
+    CHECK_STR(desk_time(&d, desk_schedule(&d, id).next_ms), "2027-01-15T10:00:00.000Z");
+    desk_pass_ms(&d, HOUR_MS);
+    CHECK_STR(desk_story(&d, id), "SUCCESS RUNNING");
+}
+
+/* What a room beside the planner would add. */
+struct beside {
+    size_t ended, allowed;
+    struct str title;
+};
+
+static void note_end(void *arg, struct batch *batch, const struct schedule *schedule,
+                     struct execution *execution, const struct task *task)
+{
+    struct beside *beside = arg;
+    CHECK(id_eq(execution->id, task->id));
+    CHECK(guest_tx(batch) != NULL && schedule->title.len > 0);
+    execution->delivered = true;
+    beside->ended++;
+}
+
+static bool allow_some(void *arg, struct batch *batch, const struct schedule *schedule,
+                       struct str *reason, int64_t *until_ms)
+{
+    struct beside *beside = arg;
+    (void)schedule;
+    *reason = STR("enough for today");
+    *until_ms = guest_now(batch).wall_ms + 150 * MINUTE_MS;
+    return beside->allowed-- > 0;
+}
+
+TEST(others_add_to_the_end_of_a_run_and_may_put_a_schedule_off)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct beside beside = {.allowed = 1};
+    size_t count;
+    d.with.hooks =
+        (struct planner_hooks){.arg = &beside, .run_ended = note_end, .may_run = allow_some};
+    struct task_id id = desk_create(&d, HOURLY());
+    desk_pass_ms(&d, HOUR_MS);
+    desk_finish(&d, OUTCOME_COMPLETED, NULL);
+    CHECK_EQ(beside.ended, 1);
+    CHECK(desk_history(&d, id, &count)->delivered);
+
+    desk_pass_ms(&d, HOUR_MS);
+    CHECK_EQ(desk_schedule(&d, id).status, SCHEDULE_PAUSED);
+    CHECK_STR(desk_schedule(&d, id).paused_reason, "enough for today");
+    CHECK_STR(desk_time(&d, desk_schedule(&d, id).wake_ms), "2027-01-15T12:30:00.000Z");
+    beside.allowed = 9;
+    desk_to(&d, "2027-01-15T12:59:59Z");
+    CHECK_EQ(desk_schedule(&d, id).status, SCHEDULE_ACTIVE);
+    CHECK_STR(desk_story(&d, id), "SUCCESS");
+    desk_pass_ms(&d, SECOND_MS);
+    CHECK_STR(desk_story(&d, id), "SUCCESS RUNNING");
+}
