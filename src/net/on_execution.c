@@ -39,15 +39,29 @@ static bool may_see(const struct call *call, const struct query *query)
     return query->found && (str_absent(own) || str_eq(own, query->record.owner));
 }
 
+/* While a run goes on its task knows when it began. */
+static bool read_run(struct call *call, const struct record *record, const struct task *task,
+                     struct execution *out)
+{
+    if (!execution_load(record, call->arena, out, &call->failure)) {
+        return false;
+    }
+    if (task != NULL && task->attempt == 1 && out->started_ms == 0) {
+        out->started_ms = task->started_ms;
+    }
+    return true;
+}
+
 static void answer_list(struct call *call)
 {
-    const struct records *found = &((struct query *)call->own)->records;
+    const struct query *query = call->own;
+    const struct records *found = &query->records;
     struct str link = STR("");
     struct json_writer w = call_writer(call);
     json_open_array(&w);
     for (size_t i = 0; i < found->count; i++) {
         struct execution execution;
-        if (execution_load(&found->at[i], call->arena, &execution, &call->failure)) {
+        if (read_run(call, &found->at[i], query->tasks[i], &execution)) {
             execution_write(&w, &execution, true);
         }
     }
@@ -76,6 +90,7 @@ static void ask_entries(struct call *call)
                                                   .parent = page->schedule->id,
                                                   .before = {page->before, 0},
                                                   .limit = page->limit};
+    query->task_marks = UINT32_C(1) << EXECUTION_RUNNING;
     call->own = query;
     call->done = answer_list;
     call_ask(call, query);
@@ -108,7 +123,7 @@ static void answer_show(struct call *call)
     if (!may_see(call, query)) {
         err_set(&call->failure, ERR_NOT_FOUND, "there is no such execution");
     } else {
-        (void)!execution_load(&query->record, call->arena, &execution, &call->failure);
+        (void)!read_run(call, &query->record, query->tasks[0], &execution);
     }
     if (call->failure.kind != ERR_NONE) {
         call_fail(call, &call->failure);
@@ -130,6 +145,7 @@ bool on_execution_show(struct call *call, struct err *err)
     }
     struct query *query = call_query(call, QUERY_RECORD);
     query->record_filter.kind = RECORD_EXECUTION;
+    query->task_marks = UINT32_C(1) << EXECUTION_RUNNING;
     query->id = id;
     call->own = query;
     call->done = answer_show;

@@ -58,6 +58,25 @@ static bool look_up_family(struct reader *reader, struct query *query)
     return look_up_children(reader, query, query->id);
 }
 
+/* The tasks that records stand for. */
+static bool look_up_tasks(struct reader *reader, struct query *query, const struct record *records,
+                          size_t count)
+{
+    query->tasks = arena_array(query->arena, const struct task *, count);
+    for (size_t i = 0; i < count; i++) {
+        struct task_detail *detail = NULL;
+        bool found = false;
+        if (query->task_marks >> records[i].mark & 1) {
+            detail = arena_new(query->arena, struct task_detail);
+            if (!reader_detail(reader, records[i].id, query->arena, &found, detail, &query->err)) {
+                return false;
+            }
+        }
+        query->tasks[i] = found ? &detail->task : NULL;
+    }
+    return true;
+}
+
 static void look_up(struct reader *reader, struct query *query)
 {
     query->err = ERR_INIT;
@@ -73,12 +92,14 @@ static void look_up(struct reader *reader, struct query *query)
         (void)!look_up_family(reader, query);
         break;
     case QUERY_RECORDS:
-        (void)!reader_records(reader, &query->record_filter, query->arena, &query->records,
-                              &query->err);
+        (void)!(reader_records(reader, &query->record_filter, query->arena, &query->records,
+                               &query->err) &&
+                look_up_tasks(reader, query, query->records.at, query->records.count));
         break;
     case QUERY_RECORD:
-        (void)!reader_record(reader, query->record_filter.kind, query->id, query->arena,
-                             &query->found, &query->record, &query->err);
+        (void)!(reader_record(reader, query->record_filter.kind, query->id, query->arena,
+                              &query->found, &query->record, &query->err) &&
+                look_up_tasks(reader, query, &query->record, query->found ? 1 : 0));
         break;
     }
 }

@@ -25,8 +25,11 @@ struct query {
     struct task_rows rows;     /* out of LIST; of FAMILY: the descendants, each behind its parent */
     bool found;                /* out of DETAIL, FAMILY, RECORD */
     struct task_detail detail; /* out of DETAIL, FAMILY */
+    uint32_t task_marks; /* RECORDS, RECORD: those with a mark of these bits have a task of the same
+                            id, which is looked up too; 0: none */
     struct records records;    /* out of RECORDS */
     struct record record;      /* out of RECORD */
+    const struct task **tasks; /* out, if asked for: beside each record its task, or NULL */
     struct err err;            /* out */
     void *sender;
 };

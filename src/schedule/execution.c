@@ -73,7 +73,8 @@ struct record execution_record(const struct execution *execution, struct arena *
 struct str execution_key(struct task_id schedule, int64_t occurrence_ms, struct arena *arena)
 {
     char text[TASK_ID_TEXT];
-    return arena_printf(arena, "%s@%lld", id_text(schedule, text).ptr, (long long)occurrence_ms);
+    /* The time first: what falls due together lies together in the store's index. */
+    return arena_printf(arena, "%014lld@%s", (long long)occurrence_ms, id_text(schedule, text).ptr);
 }
 
 /* ---- What came of it ---- */

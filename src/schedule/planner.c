@@ -108,6 +108,17 @@ static bool put_aside(struct round *round, const struct record *record, const st
     return planner_save(round->planner, round->batch, &aside, 1);
 }
 
+/* Many share a zone: it is looked for once in a row. */
+static bool find_zone(struct round *round, const struct schedule *schedule, struct err *err)
+{
+    if (round->zone != NULL && str_is(schedule->timezone, zone_name(round->zone))) {
+        return true;
+    }
+    zone_release_at(&round->zone);
+    round->zone = NULL;
+    return zones_get(round->planner->with.zones, schedule->timezone, &round->zone, err);
+}
+
 /* Nor does one that can no longer be planned: it is FAILED and says why. */
 static bool prepare(struct round *round, const struct record *record, struct firing *firing)
 {
@@ -117,7 +128,8 @@ static bool prepare(struct round *round, const struct record *record, struct fir
         return put_aside(round, record, &err);
     }
     firing->schedule = schedule;
-    if (!plan_open(schedule, round->planner->with.zones, round->arena, &firing->plan, &err)) {
+    if (!find_zone(round, schedule, &err) ||
+        !plan_open_in(schedule, round->zone, round->arena, &firing->plan, &err)) {
         log_warn("a schedule can no longer be planned: %s", err.text);
         schedule->status = SCHEDULE_FAILED;
         schedule->paused_reason = arena_str(round->arena, str_of(err.text));
@@ -146,6 +158,7 @@ static bool fire_all(struct round *round, const struct records *due)
     for (size_t i = 0; i < due->count; i++) {
         plan_close(&firings[i].plan);
     }
+    zone_release_at(&round->zone);
     return ok;
 }
 
@@ -170,26 +183,54 @@ static void act_on_schedules(struct planner *planner, struct batch *batch)
     }
 }
 
+/* A run that still goes on stays for another while. */
+static bool spare(struct planner *planner, struct batch *batch, const struct record *record)
+{
+    struct err err = ERR_INIT;
+    struct execution run;
+    if (!execution_load(record, guest_arena(batch), &run, &err)) {
+        guest_store_failed(batch, &err);
+        return false;
+    }
+    run.expires_ms = planner_expiry_ms(planner, guest_now(batch).wall_ms);
+    struct record kept = execution_record(&run, guest_arena(batch));
+    return planner_save(planner, batch, &kept, 1);
+}
+
+static void remove_old(struct planner *planner, struct batch *batch, const struct records *old)
+{
+    struct err err = ERR_INIT;
+    struct task_id *ids = arena_array(guest_arena(batch), struct task_id, old->count);
+    size_t n = 0;
+    for (size_t i = 0; i < old->count; i++) {
+        if (old->at[i].mark != EXECUTION_RUNNING) {
+            ids[n++] = old->at[i].id;
+        } else if (!spare(planner, batch, &old->at[i])) {
+            return;
+        }
+    }
+    struct tx *tx = guest_tx(batch);
+    if (tx != NULL && n > 0 && !tx_records_delete(tx, RECORD_EXECUTION, ids, n, &err)) {
+        guest_store_failed(batch, &err);
+        return;
+    }
+    guest_wrote(batch);
+}
+
 /* Old entries leave the history. */
 static void expire(struct planner *planner, struct batch *batch)
 {
     struct records old;
     struct err err = ERR_INIT;
     struct tx *tx = guest_tx(batch);
-    struct arena *arena = guest_arena(batch);
-    if (tx == NULL || !tx_records_due(tx, RECORD_EXECUTION, guest_now(batch).wall_ms, EXPIRE_CHUNK,
-                                      arena, &old, &planner->draft.expire_ms, &err)) {
-        guest_store_failed(batch, &err);
+    if (tx == NULL) {
         return;
     }
-    struct task_id *ids = arena_array(arena, struct task_id, old.count);
-    for (size_t i = 0; i < old.count; i++) {
-        ids[i] = old.at[i].id;
-    }
-    if (old.count > 0 && !tx_records_delete(tx, RECORD_EXECUTION, ids, old.count, &err)) {
+    if (!tx_records_due(tx, RECORD_EXECUTION, guest_now(batch).wall_ms, EXPIRE_CHUNK,
+                        guest_arena(batch), &old, &planner->draft.expire_ms, &err)) {
         guest_store_failed(batch, &err);
     } else if (old.count > 0) {
-        guest_wrote(batch);
+        remove_old(planner, batch, &old);
     }
 }
 

@@ -77,6 +77,7 @@ struct round {
     struct tx *tx;
     struct arena *arena;
     int64_t now_ms;
+    const struct zone *zone; /* of the last schedule; NULL: none yet */
     struct entry *entries;
     size_t count, room;
 };

@@ -49,15 +49,13 @@ static struct str failure_text(struct arena *arena, const struct task *task)
                                            : task->error.message;
 }
 
-static void end_run(struct planner *planner, struct batch *batch, const struct task *task,
-                    struct execution *run)
+static void end_run(struct batch *batch, const struct task *task, struct execution *run)
 {
     struct arena *arena = guest_arena(batch);
     bool well = task->state == TASK_COMPLETED;
     run->status = well ? EXECUTION_SUCCESS : EXECUTION_FAILURE;
     run->started_ms = run->started_ms == 0 ? task->started_ms : run->started_ms;
     run->finished_ms = guest_now(batch).wall_ms;
-    run->expires_ms = planner_expiry_ms(planner, run->finished_ms);
     run->content = execution_content(well ? task->result : STR_NONE, arena);
     if (!well) {
         run->content = failure_text(arena, task);
@@ -113,7 +111,7 @@ static bool end_in_schedule(struct planner *planner, struct batch *batch, const 
 static void on_end(struct planner *planner, struct batch *batch, const struct task *task,
                    struct execution *run)
 {
-    end_run(planner, batch, task, run);
+    end_run(batch, task, run);
     if (end_in_schedule(planner, batch, task, run)) {
         (void)!save_run(planner, batch, run);
     }
@@ -123,8 +121,17 @@ static void on_end(struct planner *planner, struct batch *batch, const struct ta
 static void on_revival(struct planner *planner, struct batch *batch, struct execution *run)
 {
     run->status = EXECUTION_RUNNING;
-    run->finished_ms = run->expires_ms = 0;
+    run->finished_ms = 0;
     run->content = STR_NONE;
+    (void)!save_run(planner, batch, run);
+}
+
+/* The first attempt is over and others follow: when it began is known now. While it runs its task
+ * says so; a write for every start would cost more than that look. */
+static void on_first_try(struct planner *planner, struct batch *batch, const struct task *was,
+                         struct execution *run)
+{
+    run->started_ms = was->started_ms;
     (void)!save_run(planner, batch, run);
 }
 
@@ -134,9 +141,9 @@ void planner_changed(struct guest *guest, struct batch *batch, const struct task
     struct planner *planner = HOLDER(guest, struct planner, guest);
     struct execution run;
     bool found, ends = task_state_terminal(now->state);
-    bool starts = now->state == TASK_RUNNING && now->attempt == 1;
     bool revived = was != NULL && task_state_terminal(was->state) && !ends;
-    if (id_none(now->schedule) || !(ends || starts || revived) ||
+    bool tried = was != NULL && was->state == TASK_RUNNING && was->attempt == 1 && !ends;
+    if (id_none(now->schedule) || !(ends || revived || tried) ||
         !load_run(batch, now->id, &found, &run) || !found) {
         return;
     }
@@ -145,8 +152,7 @@ void planner_changed(struct guest *guest, struct batch *batch, const struct task
     } else if (revived) {
         on_revival(planner, batch, &run);
     } else {
-        run.started_ms = now->started_ms;
-        (void)!save_run(planner, batch, &run);
+        on_first_try(planner, batch, was, &run);
     }
 }
 

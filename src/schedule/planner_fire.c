@@ -96,10 +96,8 @@ struct entry *firing_add(struct round *round, struct firing *firing, enum execut
     execution->user = schedule->user;
     execution->chat = schedule->chat;
     execution->message = schedule->message;
-    if (status != EXECUTION_RUNNING) {
-        execution->finished_ms = round->now_ms;
-        execution->expires_ms = planner_expiry_ms(round->planner, round->now_ms);
-    }
+    execution->finished_ms = status == EXECUTION_RUNNING ? 0 : round->now_ms;
+    execution->expires_ms = planner_expiry_ms(round->planner, round->now_ms);
     return entry;
 }
 

@@ -104,7 +104,6 @@ static bool note_failure(struct round *round, struct firing *firing, struct entr
         execution->task = TASK_ID_NONE;
         execution->status = EXECUTION_FAILURE;
         execution->finished_ms = round->now_ms;
-        execution->expires_ms = planner_expiry_ms(round->planner, round->now_ms);
         execution->content = arena_str(round->arena, str_of(why->text));
         records[i] = execution_record(execution, round->arena);
         if (execution->decides) {

@@ -139,12 +139,13 @@ bool schedule_settle(struct schedule *schedule, struct str cron, struct zones *z
 
 /* ---- Plans ---- */
 
-bool plan_open(const struct schedule *schedule, struct zones *zones, struct arena *arena,
-               struct plan *out, struct err *err)
+bool plan_open_in(const struct schedule *schedule, const struct zone *zone, struct arena *arena,
+                  struct plan *out, struct err *err)
 {
     struct err why = ERR_INIT;
     struct recur_order *order = &out->order;
-    *out = (struct plan){.order = {.gap = (enum recur_gap)schedule->gap,
+    *out = (struct plan){.zone = zone_keep(zone),
+                         .order = {.gap = (enum recur_gap)schedule->gap,
                                    .fold = (enum recur_fold)schedule->fold,
                                    .exdates_count = schedule->exdates.count,
                                    .rdates_count = schedule->rdates.count}};
@@ -152,13 +153,20 @@ bool plan_open(const struct schedule *schedule, struct zones *zones, struct aren
     if ((rule && !read_rule(schedule->rrule, &out->rule, err)) ||
         !read_when(schedule->dtstart, "dtstart", &order->start, err) ||
         !read_dates(&schedule->exdates, "exdates", arena, &order->exdates, err) ||
-        !read_dates(&schedule->rdates, "rdates", arena, &order->rdates, err) ||
-        !get_zone(schedule, zones, &out->zone, err)) {
+        !read_dates(&schedule->rdates, "rdates", arena, &order->rdates, err)) {
         return false;
     }
     order->rule = rule ? &out->rule : NULL;
     order->zone = out->zone;
     return recur_new(order, &out->recur, &why) || err_field(err, "rrule", "rrule: %s", why.text);
+}
+
+bool plan_open(const struct schedule *schedule, struct zones *zones, struct arena *arena,
+               struct plan *out, struct err *err)
+{
+    SCOPED(zone_release_at) const struct zone *zone = NULL;
+    *out = (struct plan){0};
+    return get_zone(schedule, zones, &zone, err) && plan_open_in(schedule, zone, arena, out, err);
 }
 
 void plan_close(struct plan *plan)

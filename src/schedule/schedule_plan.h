@@ -24,6 +24,9 @@ MUST_CHECK bool schedule_settle(struct schedule *schedule, struct str cron, stru
 
 MUST_CHECK bool plan_open(const struct schedule *schedule, struct zones *zones, struct arena *arena,
                           struct plan *out, struct err *err);
+/* The same in a zone that was found already. */
+MUST_CHECK bool plan_open_in(const struct schedule *schedule, const struct zone *zone,
+                             struct arena *arena, struct plan *out, struct err *err);
 void plan_close(struct plan *plan); /* for SCOPED; an empty one is welcome */
 
 struct plan_limits {

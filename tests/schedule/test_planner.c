@@ -71,7 +71,6 @@ TEST(the_end_of_its_task_is_the_end_of_a_run)
     desk_pass_ms(&d, DAY_MS);
     bench_pass_ms(&d.bench, 500);
     struct task task = bench_claim(&d.bench, .worker = "w");
-    CHECK(desk_history(&d, id, &count)->started_ms != 0);
     bench_pass_ms(&d.bench, 500);
     struct call *call = bench_finish_call(&d.bench, &task, OUTCOME_COMPLETED);
     call->command.finish.items[0].result = STR("\"all \\\"well\\\"\"");
@@ -83,6 +82,20 @@ TEST(the_end_of_its_task_is_the_end_of_a_run)
     CHECK_STR(desk_time(&d, run->created_ms), "2027-01-15T09:00:00.000Z");
     CHECK_EQ(run->finished_ms - run->started_ms, 500);
     CHECK(run->queries == 2 && run->tokens == 77);
+}
+
+TEST(a_run_began_with_its_first_attempt)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    size_t count;
+    struct task_id id = desk_create(&d, DAILY);
+    desk_pass_ms(&d, HOUR_MS);
+    desk_finish(&d, OUTCOME_FAILED, NULL);
+    desk_pass_ms(&d, MINUTE_MS);
+    desk_finish(&d, OUTCOME_COMPLETED, NULL);
+    struct execution *run = desk_history(&d, id, &count);
+    CHECK_STR(desk_time(&d, run->started_ms), "2027-01-15T09:00:00.000Z");
+    CHECK_STR(desk_time(&d, run->finished_ms), "2027-01-15T09:01:00.000Z");
 }
 
 TEST(a_run_that_fails_for_good_or_is_cancelled_is_a_failure)
@@ -269,6 +282,18 @@ TEST(a_schedule_that_is_removed_takes_its_history_with_it_but_not_its_tasks)
     desk_finish(&d, OUTCOME_COMPLETED, NULL);
     desk_pass_ms(&d, 2 * DAY_MS);
     CHECK_EQ(bench_count(&d.bench, TASK_QUEUED), 0);
+}
+
+TEST(a_run_that_still_goes_on_stays_in_the_history)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    d.with.retention_ms = DAY_MS;
+    struct task_id id = desk_create(&d, "{'title':'t','dtstart':'2027-01-15T09:00:00'}");
+    desk_pass_ms(&d, 5 * DAY_MS);
+    CHECK_STR(desk_story(&d, id), "RUNNING");
+    desk_finish(&d, OUTCOME_COMPLETED, NULL);
+    desk_pass_ms(&d, 3 * DAY_MS);
+    CHECK_STR(desk_story(&d, id), "");
 }
 
 TEST(old_entries_leave_the_history)

@@ -207,6 +207,8 @@ def a_run_is_a_task_with_a_history(s):
     has(task, id=run["id"], scheduleId=one["id"])
     has(task["payload"], scheduleId=one["id"], executionId=run["id"], title="t", chatId="c")
     same(s.list(scheduleId=one["id"])[0]["id"], task["id"])
+    has(s.get(f"/api/executions/{run['id']}"), status="RUNNING", startedAt=later(START, DAY))
+    has(history(s, one)[0], startedAt=later(START, DAY))
     s.heartbeat(task, progress={"percent": 50, "message": "half"})
     s.advance(1000)
     s.complete(task, result="all is well", cost={"actual": 2, "tokens": 99})
