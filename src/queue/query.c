@@ -5,11 +5,13 @@
  * SPDX-License-Identifier: MIT */
 #include "queue/query.h"
 
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/mem.h"
 
-#define READERS_MAX 8
+#define READERS_MAX   8
+#define RECORDS_FIRST 16 /* records that are read at once; more while they are small */
 
 struct queries {
     pthread_mutex_t lock;
@@ -58,6 +60,52 @@ static bool look_up_family(struct reader *reader, struct query *query)
     return look_up_children(reader, query, query->id);
 }
 
+static size_t bytes_of(const struct records *records)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < records->count; i++) {
+        bytes += records->at[i].body.len;
+    }
+    return bytes;
+}
+
+/* The next piece of a page, behind what there is already. */
+static bool add_records(struct reader *reader, struct query *query, size_t most, size_t *bytes)
+{
+    struct records *all = &query->records, piece;
+    struct record_filter filter = query->record_filter;
+    if (all->count > 0) {
+        struct task_id last = all->at[all->count - 1].id;
+        *(filter.oldest_first ? &filter.after : &filter.before) = last;
+    }
+    filter.limit = most;
+    if (!reader_records(reader, &filter, query->arena, &piece, &query->err)) {
+        return false;
+    }
+    for (size_t i = 0; i < piece.count; i++) {
+        all->at[all->count++] = piece.at[i];
+    }
+    all->more = piece.more;
+    *bytes += bytes_of(&piece);
+    return true;
+}
+
+/* A page is read in pieces, so that one of big records ends before it fills the memory. */
+static bool look_up_records(struct reader *reader, struct query *query)
+{
+    size_t limit = query->record_filter.limit, bytes = 0, piece = RECORDS_FIRST;
+    struct records *all = &query->records;
+    assert(limit > 0);
+    *all = (struct records){.at = arena_array(query->arena, struct record, limit), .more = true};
+    while (all->more && all->count < limit && bytes < RECORDS_BYTES) {
+        if (!add_records(reader, query, MIN(piece, limit - all->count), &bytes)) {
+            return false;
+        }
+        piece *= bytes < RECORDS_BYTES / 16 ? 4 : 1;
+    }
+    return true;
+}
+
 /* The tasks that records stand for. */
 static bool look_up_tasks(struct reader *reader, struct query *query, const struct record *records,
                           size_t count)
@@ -92,8 +140,7 @@ static void look_up(struct reader *reader, struct query *query)
         (void)!look_up_family(reader, query);
         break;
     case QUERY_RECORDS:
-        (void)!(reader_records(reader, &query->record_filter, query->arena, &query->records,
-                               &query->err) &&
+        (void)!(look_up_records(reader, query) &&
                 look_up_tasks(reader, query, query->records.at, query->records.count));
         break;
     case QUERY_RECORD:

@@ -11,7 +11,8 @@
 #include "base/list.h"
 #include "store/record.h"
 
-#define FAMILY_MAX 1000 /* descendants that are looked up; one request creates no more */
+#define FAMILY_MAX    1000       /* descendants that are looked up; one request creates no more */
+#define RECORDS_BYTES (16 * MIB) /* of bodies on a page: past it the page is over */
 
 enum query_kind { QUERY_LIST, QUERY_DETAIL, QUERY_FAMILY, QUERY_RECORDS, QUERY_RECORD };
 

@@ -162,6 +162,20 @@ static bool fire_all(struct round *round, const struct records *due)
     return ok;
 }
 
+/* Memory is bounded by bytes, not by how many there are: big ones are taken a few at a time. */
+static size_t adapt_most(size_t most, const struct records *due)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < due->count; i++) {
+        bytes += due->at[i].body.len;
+    }
+    if (bytes > PLANNER_DUE_BYTES) {
+        return MAX(most / 4, (size_t)1);
+    }
+    bool small = due->count == most && bytes < PLANNER_DUE_BYTES / 4;
+    return small ? MIN(most * 2, (size_t)PLANNER_DUE_MAX) : most;
+}
+
 static void act_on_schedules(struct planner *planner, struct batch *batch)
 {
     struct round round;
@@ -171,11 +185,12 @@ static void act_on_schedules(struct planner *planner, struct batch *batch)
     if (round.tx == NULL) {
         return;
     }
-    if (!tx_records_due(round.tx, RECORD_SCHEDULE, round.now_ms, PLANNER_DUE_MAX, round.arena, &due,
-                        &planner->draft.next_ms, &err)) {
+    if (!tx_records_due(round.tx, RECORD_SCHEDULE, round.now_ms, planner->due_most, round.arena,
+                        &due, &planner->draft.next_ms, &err)) {
         guest_store_failed(batch, &err);
         return;
     }
+    planner->due_most = adapt_most(planner->due_most, &due);
     planner->draft.acted = true;
     planner->draft.mono_ms = guest_now(batch).mono_ms;
     if (due.count > 0) {
@@ -311,6 +326,7 @@ struct planner *planner_new(const struct planner_options *options)
     planner->with = *options;
     planner->leads = !options->shared;
     planner->looked_mono_ms = INT64_MIN / 2;
+    planner->due_most = PLANNER_DUE_MIN;
     draft_clear(planner);
     return planner;
 }

@@ -18,7 +18,9 @@
 #include "schedule/execution.h"
 #include "schedule/schedule_plan.h"
 
-#define PLANNER_DUE_MAX      500  /* schedules that one batch takes on */
+#define PLANNER_DUE_MIN      25 /* schedules that one batch takes on, at first; more while they are */
+#define PLANNER_DUE_MAX      500 /* small */
+#define PLANNER_DUE_BYTES    (16 * MIB)
 #define PLANNER_CATCH_UP     100  /* missed runs of one schedule in one batch */
 #define PLANNER_MISFIRES_MAX 1000 /* missed times that `all` makes up; older ones are left out */
 #define PLANNER_BACKFILL_MAX 1000 /* runs of one backfill */

@@ -8,9 +8,9 @@
 
 #include "schedule/planner.h"
 
-#define SURVEY_CHUNK    500 /* schedules looked at in one batch when zone data may have changed */
-#define SURVEY_PAUSE_MS 50
-#define EXPIRE_CHUNK    1000
+#define SURVEY_CHUNK    100 /* schedules looked at in one batch when zone data may have changed */
+#define SURVEY_PAUSE_MS 10
+#define EXPIRE_CHUNK    100
 
 /* Where the walk through all schedules stands, in search of old zone data. */
 struct survey {
@@ -26,6 +26,7 @@ struct planner {
 
     int64_t next_ms;   /* when the first schedule is due; 0: not known yet */
     int64_t expire_ms; /* when the first execution is; 0: not known yet */
+    size_t due_most;   /* schedules that the next batch takes on */
     int64_t looked_mono_ms;
     uint64_t zones_stamp;
     int64_t zones_at_mono_ms; /* when to look at the zone data again */

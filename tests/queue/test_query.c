@@ -80,6 +80,62 @@ TEST(a_detail_is_found_or_said_not_to_be_there)
     CHECK_EQ(nowhere.err.kind, ERR_NONE);
 }
 
+/* Saves `n` records with bodies of that many bytes, ids from 1 on. */
+static void save_records(struct bench *b, size_t n, size_t bytes)
+{
+    struct err err = ERR_INIT;
+    SCOPED(tx_close) struct tx *tx = NULL;
+    char *body = arena_alloc(&b->arena, bytes);
+    memset(body, 'x', bytes);
+    bench_create(b, "t"); /* opens the store */
+    CHECK_OK(store_begin(b->store, &tx, &err));
+    for (size_t i = 1; i <= n; i++) {
+        struct record record = {
+            .kind = RECORD_TEAM, .id = {i, 1}, .mark = 1, .body = {body, bytes}};
+        struct record_save save = {.record = &record};
+        CHECK_OK(tx_records_save(tx, &save, 1, &err));
+    }
+    CHECK_OK(tx_commit(&tx, &err));
+}
+
+static struct records page_of(struct bench *b, size_t limit)
+{
+    struct desk desk;
+    desk_open(&desk, b->store);
+    struct query query = {.kind = QUERY_RECORDS,
+                          .arena = &b->arena,
+                          .record_filter = {.kind = RECORD_TEAM, .limit = limit}};
+    queries_ask(desk.queries, &query);
+    desk_wait(&desk, 1);
+    queries_stop(desk.queries);
+    CHECK_EQ(query.err.kind, ERR_NONE);
+    return query.records;
+}
+
+TEST(a_page_of_records_is_as_long_as_asked)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    save_records(&b, 100, 10);
+    struct records page = page_of(&b, 90);
+    CHECK_EQ(page.count, 90);
+    CHECK(page.more);
+    for (size_t i = 0; i < page.count; i++) {
+        CHECK_EQ(page.at[i].id.hi, 100 - i);
+    }
+    page = page_of(&b, 500);
+    CHECK_EQ(page.count, 100);
+    CHECK(!page.more);
+}
+
+TEST(a_page_of_big_records_ends_before_it_fills_the_memory)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    save_records(&b, 40, MIB);
+    struct records page = page_of(&b, 40);
+    CHECK(page.count >= 16 && page.count <= 32);
+    CHECK(page.more);
+}
+
 TEST(every_question_is_answered_before_the_readers_stop)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
