@@ -23,7 +23,7 @@ struct bench_options {
     struct remote_options remote;
     int64_t mode, connections, workers, batch, payload, count, documents;
     double duration_s, rate;
-    struct str type, queue;
+    struct str type, queue, worker_url;
     bool no_fill, i_know;
 };
 
@@ -36,6 +36,20 @@ static bool is_loopback(struct str host)
     return str_is(host, "localhost") || str_is(host, "::1") || str_starts(host, STR("127."));
 }
 
+static bool check_server(const struct bench_options *options, struct str url, struct uri *uri,
+                         struct err *err)
+{
+    if (!uri_parse(url, uri, err)) {
+        return false;
+    }
+    if (!str_is(uri->scheme, "http")) {
+        return err_set(err, ERR_INVALID, "bench speaks plain http only");
+    }
+    return is_loopback(uri->host) || options->i_know ||
+           err_set(err, ERR_INVALID,
+                   "bench floods the server; for another machine than this one add --i-know");
+}
+
 static bool find_server(const struct bench_options *options, struct bench_plan *plan,
                         struct err *err)
 {
@@ -43,19 +57,16 @@ static bool find_server(const struct bench_options *options, struct bench_plan *
     struct str url = !str_absent(options->remote.url) ? options->remote.url
                      : variable != NULL               ? str_of(variable)
                                                       : STR(REMOTE_URL_DEFAULT);
-    struct uri uri;
-    if (!uri_parse(url, &uri, err)) {
+    struct str worker_url = str_absent(options->worker_url) ? url : options->worker_url;
+    struct uri uri, worker;
+    if (!check_server(options, url, &uri, err) ||
+        !check_server(options, worker_url, &worker, err)) {
         return false;
-    }
-    if (!str_is(uri.scheme, "http")) {
-        return err_set(err, ERR_INVALID, "bench speaks plain http only");
-    }
-    if (!is_loopback(uri.host) && !options->i_know) {
-        return err_set(err, ERR_INVALID,
-                       "bench floods the server; for another machine than this one add --i-know");
     }
     plan->host = uri.host;
     plan->port = uri.port;
+    plan->worker_host = worker.host;
+    plan->worker_port = worker.port;
     plan->token =
         str_absent(options->remote.token) ? str_of(getenv("ERRAND_TOKEN")) : options->remote.token;
     return true;
@@ -264,6 +275,8 @@ static const struct option bench_options[] = {
      OPTION_NUMBER(struct bench_options, documents, 0, INT64_MAX)},
     {"type", "T", "task type (default bench; latency bench-latency)",
      OPTION_TEXT(struct bench_options, type)},
+    {"worker-url", "URL", "another node of the same fleet, for the workers",
+     OPTION_TEXT(struct bench_options, worker_url)},
     {"queue", "Q", "queue (default bench)", OPTION_TEXT(struct bench_options, queue)},
     {"no-fill", NULL, "mode claim: take what is there, create nothing before",
      OPTION_SET(struct bench_options, no_fill)},

@@ -43,6 +43,8 @@ enum bench_mode { BENCH_CREATE, BENCH_BULK, BENCH_CLAIM, BENCH_LIFE, BENCH_LATEN
 struct bench_plan {
     struct str host; /* as in the URL, for the Host header */
     uint16_t port;
+    struct str worker_host; /* where workers ask: another node of the same fleet, perhaps */
+    uint16_t worker_port;
     struct str token; /* absent: none */
     size_t producers, workers;
     size_t batch;        /* tasks in one request, of producers and of workers */

@@ -21,12 +21,12 @@
 
 /* ---- Opening ---- */
 
-static bool connect_to(const struct bench_plan *plan, int *fd, struct err *err)
+static bool connect_to(const struct bench_plan *plan, bool worker, int *fd, struct err *err)
 {
     char host[URI_HOST_MAX + 1], port[8];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-    snprintf(host, sizeof host, STR_FMT, STR_ARG(plan->host));
-    snprintf(port, sizeof port, "%d", plan->port);
+    snprintf(host, sizeof host, STR_FMT, STR_ARG(worker ? plan->worker_host : plan->host));
+    snprintf(port, sizeof port, "%d", worker ? plan->worker_port : plan->port);
     int code = getaddrinfo(host, port, &hints, &found);
     if (code != 0) {
         return err_set(err, ERR_UNAVAILABLE, "%s: %s", host, gai_strerror(code));
@@ -48,7 +48,7 @@ static bool open_lane(struct bench *bench, struct lane *lane, bool worker, struc
                           .arena = ARENA_INIT};
     http_reader_init(&lane->parser, false, BENCH_ANSWER_MAX);
     lane->tasks = mem_zero(bench->plan->batch * sizeof *lane->tasks);
-    if (!connect_to(bench->plan, &lane->fd, err)) {
+    if (!connect_to(bench->plan, worker, &lane->fd, err)) {
         return false;
     }
     setsockopt(lane->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
