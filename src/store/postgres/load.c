@@ -110,8 +110,8 @@ static bool look(struct pg_tx *tx, struct task_load **missing, size_t n, struct 
     args_init(&ids, true);
     args_missing(&wanted, &ids, missing, n);
     struct pg_call calls[] = {
-        {.sql = PG_LOAD_LIVE, .suffix = "FOR UPDATE OF t", .args = &wanted},
-        {.sql = PG_LOAD_DONE, .suffix = "FOR UPDATE OF d", .args = &wanted},
+        {.sql = PG_LOAD_LIVE, .suffix = PG_LOCK_LIVE, .args = &wanted},
+        {.sql = PG_LOAD_DONE, .suffix = PG_LOCK_DONE, .args = &wanted},
         {.sql = PG_FIND_TIES, .args = &ids},
     };
     if (!pg_tx_run(tx, calls, ARRAY_LEN(calls), TX_READS, err)) {

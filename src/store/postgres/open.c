@@ -161,10 +161,18 @@ static bool check_encoding(const struct pg *pg, struct err *err)
                    encoding == NULL ? "nothing" : encoding);
 }
 
+static bool keep_plans(struct pg_store *store, const struct store_options *options)
+{
+    if (!options->read_only && !options->no_migrate) {
+        pg_plans_open(&store->address.plans, &store->pg);
+    }
+    return true;
+}
+
 static bool open_all(struct pg_store *store, const struct store_options *options, struct err *err)
 {
     return pg_ready(&store->pg, OPEN_WAIT_MS, err) && check_encoding(&store->pg, err) &&
-           pg_migrate(&store->pg, options, err) &&
+           pg_migrate(&store->pg, options, err) && keep_plans(store, options) &&
            (options->read_only ? read_epoch(store, err) : begin_writing(store, err));
 }
 

@@ -88,6 +88,7 @@ void pg_address_fini(struct pg_address *address)
     }
     mem_free(address->keys);
     mem_free(address->values);
+    pg_plans_fini(&address->plans);
 }
 
 void pg_init(struct pg *pg, const struct pg_address *address)
@@ -266,12 +267,15 @@ static bool send_call(struct pg *pg, const struct pg_call *call, struct err *err
     struct args none = {0};
     struct args *args = call->args == NULL ? &none : call->args;
     const char *text = pg_statements[call->sql].text;
+    const char *kept = pg_plan_call(&pg->address->plans, call->sql, call->suffix);
     SCOPED(buf_fini) struct buf longer = BUF_INIT(TEXT_MAX);
     struct args_view view;
     if (!args_view(args, &view)) {
         return err_set(err, ERR_TOO_LARGE, "%s: too many bytes", pg_statements[call->sql].name);
     }
-    if (call->suffix != NULL) {
+    if (kept != NULL) {
+        text = kept;
+    } else if (call->suffix != NULL) {
         buf_printf(&longer, "%s %s", text, call->suffix);
         text = buf_c_text(&longer);
     }

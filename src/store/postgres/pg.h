@@ -17,12 +17,14 @@
 #include "base/rand.h"
 #include "postgres_sql.h"
 #include "store/postgres/args.h"
+#include "store/postgres/plan.h"
 
 #define PG_READY_MS 1000 /* a caller waits so long for a new connection */
 
 /* Where the server is, and how to talk to it. Passwords stay in here. */
 struct pg_address {
     const char **keys, **values; /* owned; ended by NULL */
+    struct pg_plans plans;       /* what the server there has kept */
 };
 MUST_CHECK bool pg_address_parse(struct str url, struct pg_address *out, struct err *err);
 void pg_address_fini(struct pg_address *address);

@@ -1,0 +1,200 @@
+/* store/postgres/plan.c: statements whose plans the server keeps. See plan.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/postgres/plan.h"
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "store/postgres/pg.h"
+
+#define DDL_MAX (128 * KIB)
+
+/* What every batch of an engine sends. The rest is rare enough to be planned each time. */
+static const struct pg_plan frequent[] = {
+    {PG_INSERT_TASKS, NULL, NULL},      {PG_SAVE_TASKS, NULL, NULL},
+    {PG_FINISH_TASKS, NULL, NULL},      {PG_COUNT_TASKS, NULL, NULL},
+    {PG_LOAD_LIVE, PG_LOCK_LIVE, NULL}, {PG_LOAD_DONE, PG_LOCK_DONE, NULL},
+    {PG_FIND_TIES, NULL, NULL},         {PG_COUNT_RUNNING, NULL, NULL},
+    {PG_LOCK_ROOMS, NULL, NULL},        {PG_INSERT_ATTEMPTS, NULL, NULL},
+    {PG_PROPOSE, NULL, NULL},           {PG_LOCK_PROPOSED, NULL, NULL},
+    {PG_INSERT_RECORDS, NULL, NULL},    {PG_UPDATE_RECORDS, NULL, NULL},
+};
+
+/* FNV-1a: the same on every node and in every run. */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; text != NULL && *text != '\0'; text++) {
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static const char *name_of(struct arena *arena, const struct pg_plan *plan)
+{
+    uint64_t hash = hash_text(UINT64_C(0xcbf29ce484222325), pg_statements[plan->sql].text);
+    return arena_printf(arena, "errand_%016llx", (unsigned long long)hash_text(hash, plan->suffix))
+        .ptr;
+}
+
+/* ---- Making ---- */
+
+static PGresult *ask(struct pg *pg, const char *text)
+{
+    PGresult *result = PQexec(pg->conn, text);
+    ExecStatusType status = PQresultStatus(result);
+    if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) {
+        return result;
+    }
+    log_debug("keep a plan: %s", PQerrorMessage(pg->conn));
+    PQclear(result);
+    return NULL;
+}
+
+/* "type, type, …" of so many object ids, as the server writes them. */
+static const char *type_names(struct pg *pg, struct arena *arena, const Oid *types, int count,
+                              const char *prefix)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(DDL_MAX);
+    buf_printf(&text,
+               "SELECT coalesce(string_agg('%s' || format_type(o, NULL), ', ' ORDER BY n),"
+               " '') FROM unnest('{",
+               prefix);
+    for (int i = 0; i < count; i++) {
+        buf_printf(&text, "%s%u", i == 0 ? "" : ",", types[i]);
+    }
+    buf_c(&text, "}'::oid[]) WITH ORDINALITY AS u (o, n)");
+    PGresult *result = ask(pg, buf_c_text(&text));
+    const char *names =
+        result == NULL ? NULL : arena_printf(arena, "%s", PQgetvalue(result, 0, 0)).ptr;
+    PQclear(result);
+    return names;
+}
+
+/* Columns have no names of their own outside: o1, o2, … cannot be taken for those of a table. */
+static const char *returns(struct pg *pg, struct arena *arena, const PGresult *described)
+{
+    int count = PQnfields(described);
+    Oid *types = arena_array(arena, Oid, (size_t)count + 1);
+    for (int i = 0; i < count; i++) {
+        types[i] = PQftype(described, i);
+    }
+    if (count == 0) {
+        return "void";
+    }
+    const char *names = type_names(pg, arena, types, count, "o' || n || ' ");
+    return names == NULL ? NULL : arena_printf(arena, "TABLE (%s)", names).ptr;
+}
+
+static const char *takes(struct pg *pg, struct arena *arena, const PGresult *described)
+{
+    int count = PQnparams(described);
+    Oid *types = arena_array(arena, Oid, (size_t)count + 1);
+    for (int i = 0; i < count; i++) {
+        types[i] = PQparamtype(described, i);
+    }
+    return type_names(pg, arena, types, count, "");
+}
+
+static struct str body_of(struct arena *arena, const struct pg_plan *plan)
+{
+    struct str text = str_of(pg_statements[plan->sql].text);
+    while (text.len > 0 && strchr("; \n", text.ptr[text.len - 1]) != NULL) {
+        text.len--; /* another text may stand behind it */
+    }
+    return arena_printf(arena, STR_FMT " %s", STR_ARG(text),
+                        plan->suffix == NULL ? "" : plan->suffix);
+}
+
+static void create(struct pg *pg, struct arena *arena, const struct pg_plan *plan,
+                   const PGresult *described)
+{
+    SCOPED(buf_fini) struct buf ddl = BUF_INIT(DDL_MAX);
+    const char *in = takes(pg, arena, described), *out = returns(pg, arena, described);
+    struct str body = body_of(arena, plan);
+    if (in == NULL || out == NULL) {
+        return;
+    }
+    buf_printf(&ddl,
+               "CREATE OR REPLACE FUNCTION %s(%s) RETURNS %s LANGUAGE plpgsql AS $errand$\n"
+               "BEGIN\n%s\n" STR_FMT "\n;\nEND $errand$",
+               name_of(arena, plan), in, out, PQnfields(described) == 0 ? "" : "RETURN QUERY",
+               STR_ARG(body));
+    PQclear(ask(pg, buf_c_text(&ddl)));
+}
+
+static void make(struct pg *pg, struct arena *arena, const struct pg_plan *plan)
+{
+    struct str body = body_of(arena, plan);
+    PGresult *prepared = PQprepare(pg->conn, "", body.ptr, 0, NULL);
+    PGresult *described = PQdescribePrepared(pg->conn, "");
+    if (PQresultStatus(prepared) == PGRES_COMMAND_OK &&
+        PQresultStatus(described) == PGRES_COMMAND_OK) {
+        create(pg, arena, plan, described);
+    } else {
+        log_debug("keep a plan: %s", PQerrorMessage(pg->conn));
+    }
+    PQclear(prepared);
+    PQclear(described);
+}
+
+/* ---- Finding ---- */
+
+/* "SELECT * FROM name($1::type, …)" of those that are there. */
+static void find(struct pg *pg, struct arena *arena, struct pg_plan *plan)
+{
+    const char *query = arena_printf(arena,
+                                     "SELECT coalesce(string_agg('$' || n || '::' || format_type(t,"
+                                     " NULL), ', ' ORDER BY n), ''), p.oid FROM pg_proc p LEFT JOIN"
+                                     " unnest(p.proargtypes::oid[]) WITH ORDINALITY AS u (t, n) ON"
+                                     " true WHERE p.proname = '%s' AND p.pronamespace ="
+                                     " current_schema()::regnamespace GROUP BY p.oid",
+                                     name_of(arena, plan))
+                            .ptr;
+    PGresult *found = ask(pg, query);
+    if (found != NULL && PQntuples(found) == 1) {
+        plan->call = arena_printf(arena, "SELECT * FROM %s(%s)", name_of(arena, plan),
+                                  PQgetvalue(found, 0, 0))
+                         .ptr;
+    }
+    PQclear(found);
+}
+
+void pg_plans_open(struct pg_plans *plans, struct pg *pg)
+{
+    plans->at = arena_array(&plans->arena, struct pg_plan, ARRAY_LEN(frequent));
+    plans->count = ARRAY_LEN(frequent);
+    memcpy(plans->at, frequent, sizeof frequent);
+    if (!pg_up(pg) || PQexitPipelineMode(pg->conn) != 1) {
+        return;
+    }
+    for (size_t i = 0; i < plans->count; i++) {
+        find(pg, &plans->arena, &plans->at[i]);
+        if (plans->at[i].call == NULL) {
+            make(pg, &plans->arena, &plans->at[i]);
+            find(pg, &plans->arena, &plans->at[i]);
+        }
+    }
+    if (PQenterPipelineMode(pg->conn) != 1) {
+        pg_drop(pg);
+    }
+}
+
+void pg_plans_fini(struct pg_plans *plans)
+{
+    arena_fini(&plans->arena);
+}
+
+static bool same_suffix(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+const char *pg_plan_call(const struct pg_plans *plans, enum pg_id sql, const char *suffix)
+{
+    for (size_t i = 0; plans != NULL && i < plans->count; i++) {
+        if (plans->at[i].sql == sql && same_suffix(plans->at[i].suffix, suffix)) {
+            return plans->at[i].call;
+        }
+    }
+    return NULL;
+}
