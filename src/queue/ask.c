@@ -370,7 +370,7 @@ static bool find_worker(struct batch *batch, struct str id, struct worker **out,
 
 void on_worker(struct batch *batch, struct command *command)
 {
-    struct worker *worker;
+    struct worker *worker = NULL;
     if (find_worker(batch, command->worker.id, &worker, &command->err)) {
         worker->signal = command->worker.signal;
         claims_signal(batch, worker);

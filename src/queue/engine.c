@@ -161,6 +161,7 @@ static void prepare_all(struct batch *batch)
         decide_prepare(batch, HOLDER(it, struct command, link));
     }
     claims_propose(batch);
+    pools_return(batch);
 }
 
 static void decide_all(struct batch *batch)

@@ -179,6 +179,7 @@ struct batch {
     bool rooms_known;              /* shared.c: every limited queue was asked */
     uint64_t nothing[NOTHING_MAX]; /* hashes of wants that found nothing */
     size_t nothing_count;
+    struct pool *pools; /* propose.c: taken for several claims that want the same */
 
     bool lost;          /* a guest says that another node was faster */
     size_t orders_told; /* guest.c: so many of the orders were told to guests */
@@ -248,6 +249,7 @@ void bulk_undo_chunk(struct command *command); /* its batch came to nothing */
 /* propose.c */
 const struct str *claim_queues(const struct command_claim *claim, size_t *count);
 size_t claim_propose(struct batch *batch, struct command *command); /* how many it may start */
+void pools_return(struct batch *batch); /* what nobody wanted after all */
 void note_pending(struct batch *batch, const struct hint *hint, int64_t by);
 
 /* claim.c: waiting claims. */

@@ -167,6 +167,91 @@ static size_t take_behind_quick(struct batch *batch, const struct command_claim 
     return n;
 }
 
+/* ---- Claims that want the same ---- */
+
+/* A broker that is a round trip away is asked once for all claims of a batch that want the same. */
+struct pool {
+    struct pool *next;
+    uint64_t want;
+    struct hint *hints;
+    size_t at, count; /* given to claims so far, taken in all */
+};
+
+static size_t places(const struct command *command, uint64_t want)
+{
+    bool same = command->kind == COMMAND_CLAIM && want_hash(&command->claim) == want;
+    return same ? command->claim.max : 0;
+}
+
+/* How many tasks all claims of this want could take together. */
+static size_t wanted(const struct batch *batch, uint64_t want)
+{
+    size_t n = 0;
+    LIST_EACH(&batch->commands, it)
+    {
+        n += places(HOLDER(it, struct command, link), want);
+    }
+    LIST_EACH(&batch->engine->waiting, it)
+    {
+        n += places(HOLDER(it, struct command, claim.waiting), want);
+    }
+    return n;
+}
+
+static struct pool *pool_of(const struct batch *batch, uint64_t want)
+{
+    struct pool *pool = batch->pools;
+    while (pool != NULL && pool->want != want) {
+        pool = pool->next;
+    }
+    return pool;
+}
+
+static struct pool *pool_fill(struct batch *batch, const struct want *want, uint64_t hash,
+                              size_t max)
+{
+    struct pool *pool = arena_new(&batch->arena, struct pool);
+    size_t most = MIN(MAX(wanted(batch, hash), max), (size_t)CLAIM_MAX);
+    *pool = (struct pool){.next = batch->pools, .want = hash};
+    pool->hints = arena_array(&batch->arena, struct hint, most);
+    pool->count = take(batch, want, most, pool->hints);
+    for (size_t i = 0; i < pool->count; i++) {
+        note_pending(batch, &pool->hints[i], 1);
+    }
+    batch->pools = pool;
+    return pool;
+}
+
+static size_t take_for(struct batch *batch, const struct command_claim *claim,
+                       const struct want *want, size_t max, struct hint *out)
+{
+    uint64_t hash = want_hash(claim);
+    struct pool *pool = pool_of(batch, hash);
+    if (!batch->engine->shared) {
+        size_t n = take(batch, want, max, out);
+        for (size_t i = 0; i < n; i++) {
+            note_pending(batch, &out[i], 1);
+        }
+        return n;
+    }
+    pool = pool == NULL ? pool_fill(batch, want, hash, max) : pool;
+    size_t n = MIN(max, pool->count - pool->at);
+    for (size_t i = 0; i < n; i++) {
+        out[i] = pool->hints[pool->at++];
+    }
+    return n;
+}
+
+void pools_return(struct batch *batch)
+{
+    for (struct pool *pool = batch->pools; pool != NULL; pool = pool->next) {
+        for (; pool->at < pool->count; pool->at++) {
+            note_pending(batch, &pool->hints[pool->at], -1);
+            broker_give_back(batch->engine->broker, &pool->hints[pool->at]);
+        }
+    }
+}
+
 /* Asks for proposals. Returns how many; they are loaded with the rest of the batch. */
 size_t claim_propose(struct batch *batch, struct command *command)
 {
@@ -178,10 +263,7 @@ size_t claim_propose(struct batch *batch, struct command *command)
     }
     size_t max = most_of(batch->engine, claim);
     struct hint *hints = arena_array(&batch->arena, struct hint, max);
-    size_t n = take(batch, &want, claim->quick == NULL ? max : MIN(max, 1u), hints);
-    for (size_t i = 0; i < n; i++) {
-        note_pending(batch, &hints[i], 1);
-    }
+    size_t n = take_for(batch, claim, &want, claim->quick == NULL ? max : MIN(max, 1u), hints);
     n = claim->quick == NULL ? n : take_behind_quick(batch, claim, max, hints, n);
     if (n == 0) {
         note_nothing(batch, claim);

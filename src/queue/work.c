@@ -23,6 +23,7 @@ void batch_init(struct batch *batch, struct engine *engine)
     batch->events_room = 0;
     batch->lost = batch->rooms_known = false;
     batch->nothing_count = 0;
+    batch->pools = NULL;
     batch->orders_told = 0;
     list_init(&batch->commands);
     list_init(&batch->deferred);
