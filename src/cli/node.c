@@ -95,6 +95,9 @@ static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_w
     if (node->push != NULL) {
         push_abort(node->push, id, attempt, why);
     }
+    if (node->crew != NULL) {
+        crew_abort(node->crew, id, attempt, why);
+    }
 }
 
 static void stop_exec(struct node *node)
@@ -110,6 +113,32 @@ static size_t lost_workers(void *arg)
 {
     struct node *node = arg;
     return node->exec == NULL ? 0 : exec_health(node->exec).lost;
+}
+
+static void on_crew_rested(void *arg)
+{
+    ((struct node *)arg)->crew_rested = true;
+}
+
+/* Teams. Without a language model, or without workers in here, agents outside do all the work. */
+static struct guest *seat_lead(struct node *node)
+{
+    bool shared = store_shared(node->store), works = node->config->workers_count > 0;
+    node->lead = lead_new(&(struct lead_options){
+        .decides = node->services.has_llm && (works || shared),
+        .retention_ms = node->config->retention_finished_ms,
+        .shared = shared,
+    });
+    node->crew_rested = !node->services.has_llm || !works;
+    if (!node->crew_rested) {
+        node->crew = crew_new(&(struct crew_options){.llm = &node->services.llm,
+                                                     .grace_ms = node->config->workers_grace_ms,
+                                                     .rested = on_crew_rested,
+                                                     .rested_arg = node});
+        const struct lead_crew crew = crew_of(node->crew);
+        lead_set_crew(node->lead, &crew);
+    }
+    return lead_guest(node->lead);
 }
 
 /* Rooms that live on the engine; how many there are. */
@@ -135,11 +164,7 @@ static size_t seat_guests(struct node *node)
     planner_set_hooks(node->planner, &hooks);
     node->guests[count++] = planner_guest(node->planner);
     node->guests[count++] = deliver_guest(node->deliver);
-    node->lead = lead_new(&(struct lead_options){
-        .retention_ms = config->retention_finished_ms,
-        .shared = store_shared(node->store),
-    });
-    node->guests[count++] = lead_guest(node->lead);
+    node->guests[count++] = seat_lead(node);
     return count;
 }
 
@@ -287,7 +312,8 @@ static void on_drain_tick(uv_timer_t *timer)
 {
     struct node *node = timer->data;
     server_hurry(node->server);
-    bool over = !server_busy(node->server) && node->rested && node->push_rested;
+    bool over =
+        !server_busy(node->server) && node->rested && node->push_rested && node->crew_rested;
     if (over || uv_now(&node->loop) >= node->drain_until_ms) {
         stop_now(node);
     }
@@ -327,6 +353,9 @@ static void on_signal(uv_signal_t *handle, int number)
     exec_quiet(node->exec);
     if (node->push != NULL) {
         push_quiet(node->push);
+    }
+    if (node->crew != NULL) {
+        crew_quiet(node->crew);
     }
     begin_drain(node, node->config->workers_grace_ms + NODE_GIVE_BACK_MS);
 }
@@ -377,6 +406,11 @@ static bool start_assistant(struct node *node, struct err *err)
     const struct assistant_pool_options options = {.llm = &node->services.llm,
                                                    .notes = api_assistant_notes(node->api)};
     return !node->services.has_llm || assistant_pool_start(&options, &node->assistant, err);
+}
+
+static bool start_crew(struct node *node, struct err *err)
+{
+    return node->crew == NULL || crew_start(node->crew, node->lead, node->engine, err);
 }
 
 static bool start_server(struct node *node, struct err *err)
@@ -443,7 +477,8 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
     if (!services_read(config, &node->services, err) || !open_stores(node, err) ||
         !events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
         !start_api(node, err) || !start_engine(node, err) || !start_exec(node, err) ||
-        !start_push(node, err) || !start_assistant(node, err) || !start_server(node, err)) {
+        !start_push(node, err) || !start_crew(node, err) || !start_assistant(node, err) ||
+        !start_server(node, err)) {
         return false;
     }
     open_api(node);
@@ -460,6 +495,7 @@ static void end_threads(struct node *node)
 {
     stop_exec(node);
     push_stop(node->push);
+    crew_stop(node->crew);
     struct fleet *fleet = node_leave_fleet(node); /* the next leader need not wait */
     if (node->engine != NULL) {
         engine_stop(node->engine);
@@ -510,6 +546,7 @@ void node_close(struct node *node)
     deliver_free(node->deliver);
     planner_free(node->planner);
     lead_free(node->lead);
+    crew_free(node->crew);
     zones_free(node->zones);
     broker_close(node->broker);
     store_close(node->store);

@@ -14,6 +14,7 @@
 #include "exec/exec.h"
 #include "fleet/fleet.h"
 #include "net/api.h"
+#include "team/crew.h"
 
 #define NODE_READERS      2
 #define NODE_HOSTS_MAX    64
@@ -61,6 +62,7 @@ struct node {
     struct planner *planner;
     struct deliver *deliver;
     struct assistant_pool *assistant; /* NULL: there is no language model */
+    struct crew *crew;                /* of teams; NULL: nobody works on them in here */
     struct lead *lead;
     struct guest *guests[NODE_GUESTS_MAX]; /* of the engine */
     struct engine *engine;
@@ -73,7 +75,7 @@ struct node {
     pthread_mutex_t
         exec_lock;     /* held to speak to `exec` from the engine's thread, and to take it away */
     struct push *push; /* NULL: no handler has an address */
-    _Atomic bool rested, push_rested; /* nothing runs inside the server any more */
+    _Atomic bool rested, push_rested, crew_rested; /* nothing runs inside the server any more */
     struct server *server;
 
     enum node_phase phase;

@@ -195,6 +195,32 @@ static bool find_place(const struct events *events, const struct events_filter *
     return *next >= backlog->first;
 }
 
+static bool was_told(const struct events_filter *filter, const struct event *event)
+{
+    for (size_t i = 0; i < filter->first_count; i++) {
+        const struct event *first = &filter->first[i];
+        if (str_eq(first->name, event->name) && str_eq(first->text, event->text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What happened on the topic while somebody looked how things stand may be among what was told
+ * first: it is not told again. */
+static void catch_up(struct subscriber *subscriber)
+{
+    struct backlog *backlog = &subscriber->events->backlog;
+    const struct events_filter *filter = &subscriber->filter;
+    for (; subscriber->next < backlog->next; subscriber->next++) {
+        const struct event *event = backlog_event(backlog, subscriber->next);
+        if (matches(filter, event) && !was_told(filter, event)) {
+            buf_str(&subscriber->events->piece, backlog_text(backlog, subscriber->next));
+            subscriber->is_over = subscriber->is_over || is_last(filter, event);
+        }
+    }
+}
+
 static void greet(struct subscriber *subscriber)
 {
     struct events *events = subscriber->events;
@@ -212,6 +238,10 @@ static void greet(struct subscriber *subscriber)
             event_write(piece, 0, &first[i]);
         }
         over = over || is_last(&subscriber->filter, &first[i]);
+    }
+    if (!over && count > 0 && !str_absent(subscriber->filter.topic)) {
+        catch_up(subscriber);
+        over = subscriber->is_over;
     }
     subscriber->filter.first = NULL;
     bool sent = send_piece(subscriber, subscriber->next);

@@ -2,7 +2,7 @@
  *
  * Whoever opens the stream has missed how the team began: the stream starts by telling it, from the
  * team and its tasks as they are, and goes on with what happens. The hub's position is taken first,
- * so nothing falls between; an event that happened in that moment may be told twice.
+ * so nothing falls between, and nothing is told twice.
  *
  * Thread: net loop.
  *

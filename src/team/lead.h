@@ -51,15 +51,19 @@ enum lead_verb {
     LEAD_CREATE, /* `team`, checked; out: as it was saved */
     LEAD_END,    /* cancels a team that runs; removes one that has ended: `removed` */
     LEAD_SAY,    /* `message`; out: with its id */
+    LEAD_LOOK,   /* out: the team, and with an `agent` what is in its mailbox */
     LEAD_VERBS
 };
 
 struct lead_order {
     enum lead_verb verb;
     struct task_id id; /* of the team; not of CREATE */
-    struct team team;  /* CREATE: in. CREATE, END: out */
+    struct team team;  /* CREATE: in. CREATE, END, LOOK: out */
     struct team_message message;
     bool removed; /* out of END */
+    struct str agent;
+    struct team_message *mail; /* out of LOOK, in order */
+    size_t mail_count;
 };
 
 /* Turns a command of the caller's into that wish. A team that is not there is ERR_NOT_FOUND, one

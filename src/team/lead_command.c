@@ -26,6 +26,13 @@ static bool find(struct wish *wish, struct team *out)
            (found || err_set(wish->err, ERR_NOT_FOUND, "there is no such team"));
 }
 
+/* The batch's arena ends with the batch. */
+static void keep(struct wish *wish, const struct team *team)
+{
+    struct record record = team_record(team, wish->arena);
+    (void)!team_load(&record, wish->arena, &wish->order->team, NULL);
+}
+
 /* ---- Creating ---- */
 
 /* Queues are used again, so that there are never more of them than teams that run at once. The
@@ -129,8 +136,7 @@ static void end(struct wish *wish)
         tell_agents(wish, &team);
         lead_end(wish->lead, wish->batch, &team, TEAM_CANCELLED, STR("the team was cancelled"));
     }
-    struct record record = team_record(&team, wish->arena);
-    (void)!team_load(&record, wish->arena, &wish->order->team, NULL);
+    keep(wish, &team);
 }
 
 /* ---- Saying ---- */
@@ -153,12 +159,49 @@ static void say(struct wish *wish)
     }
 }
 
+/* ---- Looking ---- */
+
+static bool look_at_mail(struct wish *wish, struct err *err)
+{
+    struct records found;
+    struct lead_order *order = wish->order;
+    struct record_filter filter = {
+        .kind = RECORD_MESSAGE, .parent = order->id, .oldest_first = true};
+    if (!tx_records_list(guest_tx(wish->batch), &filter, wish->arena, &found, err)) {
+        return false;
+    }
+    order->mail = arena_array(wish->arena, struct team_message, found.count);
+    order->mail_count = 0;
+    for (size_t i = 0; i < found.count; i++) {
+        struct team_message *message = &order->mail[order->mail_count];
+        if (!team_message_load(&found.at[i], wish->arena, message, err)) {
+            return false;
+        }
+        order->mail_count += team_message_is_for(message, order->agent);
+    }
+    return true;
+}
+
+static void look(struct wish *wish)
+{
+    struct team team;
+    struct err err = ERR_INIT;
+    if (!find(wish, &team)) {
+        return;
+    }
+    keep(wish, &team);
+    if (!str_absent(wish->order->agent) && !look_at_mail(wish, &err)) {
+        guest_store_failed(wish->batch, &err);
+    }
+}
+
 /* ---- The table of wishes ---- */
 
 static void (*const verbs[LEAD_VERBS])(struct wish *wish) = {
     [LEAD_CREATE] = create,
     [LEAD_END] = end,
     [LEAD_SAY] = say,
+    [LEAD_LOOK] = look,
 };
 
 void lead_decide(struct guest *guest, struct batch *batch, struct command *command)
