@@ -20,6 +20,7 @@ struct assistance {
     struct arena arena;
     bool streams;
     struct schedule_in in;
+    struct task_id only; /* the schedule that is meant; none: the text names it, or makes one */
     struct query *query; /* the user's schedules */
     struct schedule *schedules;
     size_t count;
@@ -236,6 +237,12 @@ static void on_understood(struct assist *assist)
     struct assistance *assistance = HOLDER(assist, struct assistance, assist);
     struct assistant_said *said = &assist->job.said;
     size_t count = MAX(said->edits_count, (size_t)1);
+    if (said->mode == ASSISTANT_CREATION && !id_none(assistance->only)) {
+        struct err err = ERR_INIT;
+        err_set(&err, ERR_REFUSED, "the text does not say what changes; \"move it to 8am\" does");
+        refuse_for(assistance, &err);
+        return;
+    }
     assistance->orders = arena_array(&assistance->arena, struct planner_order *, count);
     if (said->mode == ASSISTANT_CREATION) {
         create(assistance, said);
@@ -261,7 +268,8 @@ static void load_schedules(struct assistance *assistance)
     struct schedule *all = arena_array(&assistance->arena, struct schedule, found->count);
     struct err ignored = ERR_INIT;
     for (size_t i = 0; i < found->count; i++) {
-        bool theirs = !str_absent(user) || str_absent(found->at[i].owner);
+        bool theirs = (!str_absent(user) || str_absent(found->at[i].owner)) &&
+                      (id_none(assistance->only) || id_eq(assistance->only, found->at[i].id));
         if (theirs &&
             schedule_load(&found->at[i], &assistance->arena, &all[assistance->count], &ignored)) {
             assistance->count++;
@@ -320,12 +328,25 @@ static bool wants_stream(const struct call *call)
     return false;
 }
 
+static bool set_only(void *into, struct str value, struct err *err)
+{
+    return (id_parse(value, into) && !id_none(*(struct task_id *)into)) ||
+           err_field(err, "scheduleId", "scheduleId must be the id of a schedule");
+}
+
+static const struct param assistant_table[] = {
+    PARAM("scheduleId", set_only, "{\"type\":\"string\",\"minLength\":1}",
+          "The text changes this schedule of the user, and no other."),
+};
+const struct params assistant_params = {assistant_table, ARRAY_LEN(assistant_table)};
+
 /* The body outlives the exchange: it is read from a copy. */
 static bool read_body(struct assistance *assistance, struct err *err)
 {
     struct call *call = &assistance->call;
     struct json json;
-    if (!call_params(call, no_params, NULL, err) || !call_json(call, &json, err)) {
+    if (!call_params(call, assistant_params, &assistance->only, err) ||
+        !call_json(call, &json, err)) {
         return false;
     }
     json_start(&json, arena_str(call->arena, call->exchange->request.body), call->arena);

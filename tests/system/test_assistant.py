@@ -77,6 +77,21 @@ def it_is_the_only_one_of_the_chat(s):
 
 
 @test(clock=START)
+def it_is_the_one_whose_id_was_given(s):
+    one, two = order(s, "Report"), order(s, "Report")
+
+    def change(text, expect=200, only=one["id"], user="ann"):
+        return s.post(f"/api/assistant?scheduleId={only}", {"text": text, "userId": user}, expect)
+
+    has(change("move it to 8am")["schedule"], id=one["id"], nextExecutionTime="2027-03-02T08:00:00.000Z")
+    has(change("every Friday at noon buy fish"), mode="REFUSAL")
+    has(change("delete it", user="bob"), mode="REFUSAL")
+    has(change("pause it", 400, only="x")["error"], field="scheduleId")
+    same(show(s, two), two)
+    same(len(s.get("/api/schedules")), 2)
+
+
+@test(clock=START)
 def schedules_of_others_are_not_touched(s):
     theirs = order(s, "Daily report", userId="bob")
     has(say(s, "delete my daily report"), mode="REFUSAL")
