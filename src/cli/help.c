@@ -13,7 +13,7 @@ void help_overview(FILE *out)
 {
     fputs("errand: a durable task queue and scheduler\n\nUsage: errand COMMAND [OPTIONS]\n\n", out);
     for (const struct verb *const *verb = verbs; *verb != NULL; verb++) {
-        fprintf(out, "  %-14s  %s\n", (*verb)->name, (*verb)->summary);
+        fprintf(out, "  %-16s  %s\n", (*verb)->name, (*verb)->summary);
     }
     fputs("\nerrand COMMAND --help explains one; errand help config lists the settings.\n"
           "Client commands find the server by --url or ERRAND_URL (default\n"

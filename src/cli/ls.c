@@ -18,18 +18,6 @@ struct ls {
 
 static const struct ls ls_defaults = {.limit = 50};
 
-/* The next page's path out of: Link: </api/tasks?…>; rel="next". Absent: that was the last. */
-static struct str next_path(struct str link)
-{
-    const char *open = link.len == 0 ? NULL : memchr(link.ptr, '<', link.len);
-    const char *close =
-        open == NULL ? NULL : memchr(open, '>', link.len - (size_t)(open - link.ptr));
-    if (close == NULL || memmem(link.ptr, link.len, "rel=\"next\"", 10) == NULL) {
-        return STR_NONE;
-    }
-    return (struct str){open + 1, (size_t)(close - open - 1)};
-}
-
 static void add_row(struct table *table, struct str task, const struct paper *paper,
                     struct arena *arena)
 {
@@ -81,7 +69,7 @@ static bool take_pages(struct listing *listing, struct str path, struct err *err
             return false;
         }
         take_page(listing, answer.body);
-        path = next_path(answer.link);
+        path = remote_next_page(&answer);
     }
     return true;
 }

@@ -125,3 +125,15 @@ bool remote_item(struct json *json, struct str *item)
 {
     return json_item(json, NULL) && json_raw(json, item, NULL);
 }
+
+struct str remote_next_page(const struct client_answer *answer)
+{
+    struct str link = answer->link;
+    const char *open = link.len == 0 ? NULL : memchr(link.ptr, '<', link.len);
+    const char *close =
+        open == NULL ? NULL : memchr(open, '>', link.len - (size_t)(open - link.ptr));
+    if (close == NULL || memmem(link.ptr, link.len, "rel=\"next\"", 10) == NULL) {
+        return STR_NONE;
+    }
+    return (struct str){open + 1, (size_t)(close - open - 1)};
+}

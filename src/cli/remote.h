@@ -69,4 +69,7 @@ MUST_CHECK bool remote_wait(struct remote *remote, struct str id, struct str *ta
 /* Walks the items of a JSON array that an answer holds. */
 bool remote_item(struct json *json, struct str *item);
 
+/* The next page's path out of: Link: </api/tasks?…>; rel="next". Absent: that was the last. */
+struct str remote_next_page(const struct client_answer *answer);
+
 #endif

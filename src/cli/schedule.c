@@ -1,33 +1,23 @@
 /* cli/schedule.c: `errand schedule`: what a sentence orders.
  *
- * Each action is a flag and a function, in one table. --explain works without a server: it reads
- * the sentence with the same grammar and shows what was understood.
+ * --explain works without a server: it reads the sentence with the same grammar and shows what was
+ * understood. Without it the server is asked to make a schedule: schedule_create.c.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "cli/human.h"
-#include "cli/verb.h"
+#include "cli/schedule.h"
 #include "schedule/english.h"
 #include "schedule/summary.h"
-#include "wire/json.h"
 
-#define NEXT_COUNT  5
 #define MIN_LEAD_MS (5 * SECOND_MS) /* the server's default, [schedule] min_lead */
-
-struct schedule_options {
-    bool explain, json;
-    struct str zone, now;
-};
-
-static const struct schedule_options schedule_defaults = {.zone = {"UTC", 3}};
 
 /* One sentence, read. */
 struct reading {
     struct english_asked asked;
     struct english_read read;
-    int64_t next_ms[NEXT_COUNT];
+    int64_t next_ms[SCHEDULE_NEXT_COUNT];
     size_t next_count;
     struct buf summary;
     struct arena arena;
@@ -41,16 +31,6 @@ static void reading_fini(struct reading *reading)
 }
 
 /* ---- Reading ---- */
-
-static struct str join(const struct words *words, struct arena *arena)
-{
-    SCOPED(buf_fini) struct buf text = BUF_INIT(MIB);
-    for (size_t i = 0; i < words->count; i++) {
-        buf_c(&text, i > 0 ? " " : "");
-        buf_str(&text, words->at[i]);
-    }
-    return arena_str(arena, buf_view(&text));
-}
 
 static bool read_now(struct str text, const struct zone *zone, int64_t *out_ms, struct err *err)
 {
@@ -78,7 +58,7 @@ static void look_ahead(struct reading *reading)
     summary_write(&reading->summary, &order);
     if (recur_new(&order, &recur, NULL)) {
         reading->next_count =
-            recur_list(recur, reading->asked.now_ms, NEXT_COUNT, reading->next_ms);
+            recur_list(recur, reading->asked.now_ms, SCHEDULE_NEXT_COUNT, reading->next_ms);
     }
 }
 
@@ -86,12 +66,13 @@ static bool read_text(const struct schedule_options *options, const struct words
                       struct reading *out, struct err *err)
 {
     struct zones *zones = zones_new(NULL);
-    bool known = zones_get(zones, options->zone, &out->asked.zone, err);
+    struct str zone = str_absent(options->zone) ? STR("UTC") : options->zone;
+    bool known = zones_get(zones, zone, &out->asked.zone, err);
     zones_free(zones);
     if (!known || !read_now(options->now, out->asked.zone, &out->asked.now_ms, err)) {
         return false;
     }
-    out->asked.text = join(words, &out->arena);
+    out->asked.text = schedule_text(words, &out->arena);
     out->asked.min_lead_ms = MIN_LEAD_MS;
     english_read(&out->asked, &out->arena, &out->read);
     if (out->read.kind != ENGLISH_REFUSED) {
@@ -238,7 +219,7 @@ static enum exit_status explain(const struct schedule_options *options, const st
         return verb_usage(&err);
     }
     bool refused = reading.read.kind == ENGLISH_REFUSED;
-    if (options->json) {
+    if (options->remote.json) {
         print_json(&reading);
         return refused ? EXIT_FAILED : EXIT_OK;
     }
@@ -255,24 +236,19 @@ static enum exit_status explain(const struct schedule_options *options, const st
 
 /* ---- The verb ---- */
 
-/* What `errand schedule` can do with a sentence: the flag that asks for it, and who does it. */
-static const struct {
-    size_t flag; /* where in the options */
-    enum exit_status (*run)(const struct schedule_options *, const struct words *);
-} actions[] = {
-    {offsetof(struct schedule_options, explain), explain},
-};
-
 static enum exit_status run_schedule(const void *options, const struct words *words)
 {
+    const struct schedule_options *given = options;
     struct err err = ERR_INIT;
-    for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
-        if (*(const bool *)((const char *)options + actions[i].flag)) {
-            return actions[i].run(options, words);
-        }
+    if (given->explain && words->count == 0) {
+        err_set(&err, ERR_INVALID, "--explain needs a text");
+        return verb_usage(&err);
     }
-    err_set(&err, ERR_INVALID, "what is to be done with the text? Say --explain");
-    return verb_usage(&err);
+    if (!given->explain && !str_absent(given->now)) {
+        err_set(&err, ERR_INVALID, "--now is for --explain; a server has its own clock");
+        return verb_usage(&err);
+    }
+    return given->explain ? explain(given, words) : schedule_create(given, words);
 }
 
 static const struct option schedule_options[] = {
@@ -280,29 +256,58 @@ static const struct option schedule_options[] = {
      OPTION_SET(struct schedule_options, explain)},
     {"timezone", "ZONE", "the time zone that is meant: Europe/Paris (default UTC)",
      OPTION_TEXT(struct schedule_options, zone)},
-    {"now", "TIME", "as if it were this time: 2027-03-01T09:00:00",
+    {"now", "TIME", "with --explain, as if it were this time: 2027-03-01T09:00:00",
      OPTION_TEXT(struct schedule_options, now)},
-    {"json", NULL, "print JSON, for scripts", OPTION_SET(struct schedule_options, json)},
+    {"user", "U", "whose schedule it is", OPTION_TEXT(struct schedule_options, user)},
+    {"delivery", "CHANNELS", "where results go: any of EMAIL,WEB,MOBILE (default WEB)",
+     OPTION_TEXT(struct schedule_options, delivery)},
+    {"to", "ADDRESS", "of EMAIL, or the URL of MOBILE; may be given again",
+     OPTION_LIST(struct schedule_options, to)},
+    {"rrule", "RULE", "instead of a text: a rule of RFC 5545, FREQ=DAILY;BYHOUR=9;BYMINUTE=0",
+     OPTION_TEXT(struct schedule_options, rrule)},
+    {"cron", "EXPRESSION", "instead of a text: \"0 9 * * 1-5\"",
+     OPTION_TEXT(struct schedule_options, cron)},
+    {"at", "TIME", "instead of a text: once, or the rule's start: 2027-03-01T09:00:00",
+     OPTION_TEXT(struct schedule_options, at)},
+    {"title", "TITLE", "what it is called", OPTION_TEXT(struct schedule_options, title)},
+    {"type", "T", "the type of the task each run creates (default prompt or remind)",
+     OPTION_TEXT(struct schedule_options, type)},
+    {"payload", "JSON", "the payload of that task", OPTION_TEXT(struct schedule_options, payload)},
+    {"queue", "Q", "its queue", OPTION_TEXT(struct schedule_options, queue)},
+    {"priority", "P", "CRITICAL, HIGH, NORMAL or LOW",
+     OPTION_TEXT(struct schedule_options, priority)},
+    {"category", "C", "REMINDER, REPORT, ANALYSIS or OTHERS",
+     OPTION_TEXT(struct schedule_options, category)},
+    REMOTE_OPTIONS(struct schedule_options),
     OPTION_END,
 };
 
 const struct verb schedule_verb = {
     .name = "schedule",
-    .arguments = "TEXT",
-    .summary = "understand a schedule in English",
-    .about = "Reads a sentence such as \"every other Friday at 3pm send the report\".\n\n"
-             "With --explain it shows what each word was taken for, the rule, and the next five\n"
-             "dates, or why the sentence is refused (exit status 1). That needs no server and\n"
-             "changes nothing.",
+    .arguments = "[TEXT]",
+    .summary = "create a schedule from English, or from a rule",
+    .about = "Creates a schedule from a sentence such as \"every other Friday at 3pm send the\n"
+             "report\", or from --title and one of --rrule, --cron and --at. It prints when the\n"
+             "schedule runs and its next five dates; a sentence that cannot be meant is refused\n"
+             "with the reason (exit status 1). Quote the sentence: its first word might be a\n"
+             "command, such as show or run.\n\n"
+             "With --explain nothing is created and no server is needed: it shows what each word\n"
+             "was taken for, the rule, and the next five dates.",
     .examples =
+        "# in English\n"
+        "errand schedule \"every Monday at 9am send the sales report\" --timezone Europe/Paris\n"
+        "# by mail as well\n"
+        "errand schedule \"tomorrow at noon call the bank\" --delivery EMAIL,WEB --to "
+        "me@example.org\n"
+        "# a rule, and the task that each run creates\n"
+        "errand schedule --title Backup --cron \"30 2 * * *\" --type backup --payload "
+        "'{\"all\":true}'\n"
         "# what does it make of this?\n"
         "errand schedule --explain \"every weekday at 8:30 stand up\" --timezone Asia/Tokyo\n"
         "# on another day\n"
         "errand schedule --explain \"next friday\" --now 2027-03-01T09:00:00",
     .options = schedule_options,
-    .defaults = &schedule_defaults,
     .size = sizeof(struct schedule_options),
-    .words_min = 1,
     .words_max = WORDS_MAX,
     .run = run_schedule,
 };
