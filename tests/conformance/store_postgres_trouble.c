@@ -344,6 +344,9 @@ static void *open_there(void *arg)
     struct opener *o = arg;
     struct err err = ERR_INIT;
     o->ok = place_try_open(o->place, &(struct store_options){0}, &o->store, &err);
+    if (!o->ok) {
+        print_error("%s\n", err.text);
+    }
     return NULL;
 }
 

@@ -8,6 +8,7 @@
 #include "store/postgres/pg.h"
 
 #define DDL_MAX (128 * KIB)
+#define TURN    "4703152905531031" /* the number of the lock, ours alone */
 
 /* What every batch of an engine sends. The rest is rare enough to be planned each time. */
 static const struct pg_plan frequent[] = {
@@ -159,6 +160,38 @@ static void find(struct pg *pg, struct arena *arena, struct pg_plan *plan)
     PQclear(found);
 }
 
+static void find_all(struct pg_plans *plans, struct pg *pg)
+{
+    for (size_t i = 0; i < plans->count; i++) {
+        plans->at[i].call = NULL;
+        find(pg, &plans->arena, &plans->at[i]);
+    }
+}
+
+static bool is_any_missing(const struct pg_plans *plans)
+{
+    for (size_t i = 0; i < plans->count; i++) {
+        if (plans->at[i].call == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nodes that start together take turns: two who make the same function at once would both fail. */
+static void make_all(struct pg_plans *plans, struct pg *pg)
+{
+    PQclear(ask(pg, "BEGIN"));
+    PQclear(ask(pg, "SELECT pg_advisory_xact_lock(" TURN ")"));
+    for (size_t i = 0; i < plans->count; i++) {
+        find(pg, &plans->arena, &plans->at[i]);
+        if (plans->at[i].call == NULL) {
+            make(pg, &plans->arena, &plans->at[i]);
+        }
+    }
+    PQclear(ask(pg, "COMMIT")); /* after any failure: a rollback */
+}
+
 void pg_plans_open(struct pg_plans *plans, struct pg *pg)
 {
     plans->at = arena_array(&plans->arena, struct pg_plan, ARRAY_LEN(frequent));
@@ -167,12 +200,10 @@ void pg_plans_open(struct pg_plans *plans, struct pg *pg)
     if (!pg_up(pg) || PQexitPipelineMode(pg->conn) != 1) {
         return;
     }
-    for (size_t i = 0; i < plans->count; i++) {
-        find(pg, &plans->arena, &plans->at[i]);
-        if (plans->at[i].call == NULL) {
-            make(pg, &plans->arena, &plans->at[i]);
-            find(pg, &plans->arena, &plans->at[i]);
-        }
+    find_all(plans, pg);
+    if (is_any_missing(plans)) {
+        make_all(plans, pg);
+        find_all(plans, pg);
     }
     if (PQenterPipelineMode(pg->conn) != 1) {
         pg_drop(pg);
