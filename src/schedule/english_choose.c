@@ -131,26 +131,44 @@ void choose_find(const struct tokens *t, struct arena *arena, struct choice *out
 
 static bool is_single_day(const struct said *said)
 {
-    return said->has_offset || said->has_in || said->is_weekend || said->year != 0 ||
+    bool dated_year = said->year != 0 && (said->unit != UNIT_YEAR || !said->dated);
+    return said->has_offset || said->has_in || said->is_weekend || dated_year ||
            (said->of_week != OF_NONE && said->of_week != OF_EVERY) || said->which != OF_NONE ||
            said->of_month == OF_THIS || said->of_month == OF_NEXT;
+}
+
+/* "Weekly review on Friday": the day goes with how often. */
+static bool goes_with(const struct phrase *often, const struct phrase *day)
+{
+    const struct said *said = &day->said;
+    if (often->force < FORCE_BARE || is_single_day(said)) {
+        return false;
+    }
+    return (often->said.unit == UNIT_WEEK && said->weekdays != 0) ||
+           (often->said.unit == UNIT_MONTH && said_has_days(said) && said->months == 0 &&
+            said->weekdays == 0) ||
+           (often->said.unit == UNIT_YEAR && said->months != 0);
 }
 
 static struct phrase *strongest_recurring(const struct choice *c)
 {
     struct phrase *best = NULL;
-    bool day_led = false;
     for (size_t i = 0; i < c->count; i++) {
         struct phrase *p = &c->phrases[i];
         if (said_recurs(&p->said) && p->force > FORCE_THING &&
             (best == NULL || p->force > best->force)) {
             best = p;
-        } else if (p->kind == PHRASE_DAY && p->force >= FORCE_LED && !said_recurs(&p->said)) {
-            day_led = true;
         }
     }
     /* "Daily standup notes tomorrow at 9am": tomorrow decides. */
-    return best != NULL && best->force < FORCE_LED && day_led ? NULL : best;
+    for (size_t i = 0; best != NULL && best->force < FORCE_LED && i < c->count; i++) {
+        const struct phrase *p = &c->phrases[i];
+        if (p->kind == PHRASE_DAY && p->force >= FORCE_LED && !said_recurs(&p->said) &&
+            !goes_with(best, p)) {
+            return NULL;
+        }
+    }
+    return best;
 }
 
 static int score(const struct choice *c, const struct phrase *of)
@@ -268,6 +286,8 @@ static bool fills(const struct choice *c, const struct phrase *p)
                p->said.count == 0 && lasts_with(said, &p->said);
     case PHRASE_EXCEPT:
         return recurs;
+    case PHRASE_OFTEN: /* "Biweekly sync on Thursdays" */
+        return recurs && !said->every && said->weekdays != 0 && p->said.unit == UNIT_WEEK;
     default:
         return false;
     }
@@ -291,8 +311,15 @@ static bool has_alternative(const struct tokens *t, const struct choice *c)
 {
     for (size_t i = 0; i + 1 < c->count; i++) {
         const struct phrase *a = &c->phrases[i], *b = a + 1;
-        size_t or = a->to + token_is(t, a->to, WORD_COMMA);
-        if ((a->used || b->used) && token_is(t, or, WORD_OR) && b->from == or +1) {
+        size_t choice = a->to + token_is(t, a->to, WORD_COMMA);
+        if ((a->used || b->used) && token_is(t, choice, WORD_OR) && b->from == choice + 1) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < c->count; i++) { /* "an hour or so", "tomorrow or the day after" */
+        size_t next = c->phrases[i].to;
+        if (c->phrases[i].used && token_is(t, next, WORD_OR) &&
+            (token_is_word(t, next + 1, "so") || token_is(t, next + 1, WORD_THE))) {
             return true;
         }
     }
@@ -400,6 +427,7 @@ void choose(const struct tokens *t, struct arena *arena, struct choice *out)
     use(t, out, main);
     use_cluster(t, out, main);
     fill(t, out, FORCE_LED);
+    fill(t, out, FORCE_BARE);
     fill(t, out, FORCE_MAYBE);
     judge(t, out);
 }

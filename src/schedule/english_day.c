@@ -267,7 +267,8 @@ size_t phrase_day(const struct tokens *t, size_t at, struct phrase *out)
     bool in = token_is(t, at, WORD_IN);
     size_t lead = in || token_is(t, at, WORD_ON) || token_is(t, at, WORD_BY) ||
                   token_is(t, at, WORD_FOR) || token_is(t, at, WORD_AT);
-    if (token_is(t, at, WORD_IF) && token_is_word(t, at + 1, "it")) { /* if it is a Friday */
+    if (token_is(t, at, WORD_IF) && token_is_word(t, at + 1, "it") &&
+        token_is_word(t, at + 2, "is")) { /* if it is a Friday */
         lead = 3 + token_is(t, at + 3, WORD_A);
     }
     struct said *said = &out->said;

@@ -348,12 +348,33 @@ static size_t plural_parts(const struct tokens *t, size_t at, struct said *said)
     return to > from ? to : at;
 }
 
+/* "alternate Fridays" */
+static size_t alternate(const struct tokens *t, size_t at, struct said *said)
+{
+    struct said found = *said;
+    if (!token_is(t, at, WORD_OTHER) || token_is_word(t, at, "other")) {
+        return at;
+    }
+    size_t to = every_weekday(t, at + 1, 2, &found);
+    if (to == at + 1) {
+        to = every_unit(t, at + 1, 2, &found);
+    }
+    if (to == at + 1) {
+        return at;
+    }
+    found.every = true;
+    *said = found;
+    return to;
+}
+
 size_t phrase_often(const struct tokens *t, size_t at, struct phrase *out)
 {
     out->kind = PHRASE_OFTEN;
     out->force = FORCE_EVERY;
-    size_t lead = token_is(t, at, WORD_ON) || token_is(t, at, WORD_FOR);
-    size_t to = every(t, at + lead, &out->said);
+    size_t lead =
+        (token_is(t, at, WORD_ON) && !token_is_particle(t, at)) || token_is(t, at, WORD_FOR);
+    size_t to = alternate(t, at + lead, &out->said);
+    to = to > at + lead ? to : every(t, at + lead, &out->said);
     if (to > at + lead) {
         return to;
     }

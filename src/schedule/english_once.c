@@ -191,7 +191,7 @@ static bool in_fixed_month(const struct resolver *to, const struct said *said, i
     if (said->months != 0) {
         first = time_days_of(year, bits_first(said->months), 1);
     } else if (said->year != 0 || said->of_year != OF_NONE) {
-        first = time_days_of(year, 1, 1);
+        first = time_days_of(year, said->month_days_last != 0 ? 12 : 1, 1);
     }
     unsigned in = day_in_month(said, first);
     *day = first + in - 1;

@@ -18,6 +18,9 @@ static const int64_t unit_s[] = {1, 60, 3600};
 static bool start_day(struct draft *d)
 {
     const struct said *start = d->said->start;
+    if (start == NULL && d->said->year != 0) { /* every 10 years on January 1 2030 */
+        start = d->said;
+    }
     d->base_day = d->to->today;
     d->after_ms = d->to->now_ms;
     if (start == NULL || !said_has_day(start)) {
@@ -226,6 +229,7 @@ static bool until_day(struct draft *d, const struct said *said, int64_t *day)
         return true;
     }
     until.of_month = until.of_month == OF_EVERY ? OF_THIS : until.of_month;
+    until.of_year = until.of_year == OF_EVERY ? OF_THIS : until.of_year;
     until.of_quarter = until.of_quarter == OF_EVERY ? OF_THIS : until.of_quarter;
     if (until.dated) { /* without a year: the next one after the first occurrence */
         later.now_ms = d->out->first_ms - 1;

@@ -178,6 +178,9 @@ static bool yearly(struct draft *d, unsigned months)
     if (!named && (has_nth(said) || said->set_days != 0)) {
         return resolve_refuse(d->out, "rrule", STR("in which month? Name it"));
     }
+    if (!named && said->of_year == OF_EVERY) { /* the first or the last day of the year */
+        months = said->month_days_last != 0 ? 1u << 12 : 1u << 1;
+    }
     by_months(&d->rule, months != ALL_MONTHS || named ? months : 1u << month);
     if (by_days_of_month(&d->rule, said)) {
         return true;
@@ -309,7 +312,7 @@ static int unit_of(const struct said *said)
         return said->unit;
     }
     if (days_of_month) {
-        return said->months != 0 ? UNIT_YEAR : UNIT_MONTH;
+        return said->months != 0 || said->of_year == OF_EVERY ? UNIT_YEAR : UNIT_MONTH;
     }
     if (said->weekdays != 0) {
         return UNIT_WEEK;

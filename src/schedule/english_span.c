@@ -195,6 +195,24 @@ static size_t range(const struct tokens *t, size_t at, struct arena *arena, stru
 
 /* ---- How long, how many times ---- */
 
+/* "for the rest of the week" */
+static size_t the_rest(const struct tokens *t, size_t at, struct arena *arena, struct phrase *out)
+{
+    struct said until = said_nothing();
+    if (!token_is(t, at, WORD_FOR) || !token_is(t, at + 1, WORD_THE) ||
+        !token_is_word(t, at + 2, "rest") || !token_is(t, at + 3, WORD_OF) ||
+        !(token_is(t, at + 4, WORD_THE) || token_is(t, at + 4, WORD_THIS))) {
+        return at;
+    }
+    until.of_week = token_is_unit(t, at + 5, UNIT_WEEK) ? OF_THIS : OF_NONE;
+    until.of_month = token_is_unit(t, at + 5, UNIT_MONTH) ? OF_THIS : OF_NONE;
+    until.of_year = token_is_unit(t, at + 5, UNIT_YEAR) ? OF_THIS : OF_NONE;
+    out->kind = PHRASE_END;
+    out->force = FORCE_LED;
+    out->said.until = keep(arena, &until);
+    return said_has_day(&until) ? at + 6 : at;
+}
+
 static size_t lasting(const struct tokens *t, size_t at, struct phrase *out)
 {
     bool over = token_is_word(t, at, "over") || token_is_word(t, at, "during");
@@ -264,7 +282,7 @@ static size_t except_word(const struct tokens *t, size_t at)
 
 static size_t except(const struct tokens *t, size_t at, struct phrase *out)
 {
-    struct said not = said_nothing();
+    struct said left = said_nothing();
     size_t next = except_word(t, at);
     if (next == at) {
         return at;
@@ -277,20 +295,20 @@ static size_t except(const struct tokens *t, size_t at, struct phrase *out)
         out->said.fault = FAULT_HOLIDAYS;
         return next + 1;
     }
-    size_t to = phrase_date(t, next, &not );
+    size_t to = phrase_date(t, next, &left);
     if (to > next) {
         out->said.fault = FAULT_HOLIDAYS;
         return to;
     }
-    to = phrase_weekdays(t, next, &not );
-    to = to > next ? to : phrase_months(t, next, &not );
-    to = to > next ? to : phrase_ordinals(t, next, &not );
+    to = phrase_weekdays(t, next, &left);
+    to = to > next ? to : phrase_months(t, next, &left);
+    to = to > next ? to : phrase_ordinals(t, next, &left);
     if (to == next) {
         return at;
     }
-    out->said.except_weekdays = not .weekdays;
-    out->said.except_months = not .months;
-    out->said.except_month_days = not .month_days;
+    out->said.except_weekdays = left.weekdays;
+    out->said.except_months = left.months;
+    out->said.except_month_days = left.month_days;
     return to;
 }
 
@@ -329,6 +347,7 @@ size_t phrase_span(const struct tokens *t, size_t at, struct arena *arena, struc
     size_t to = range(t, at, arena, out);
     to = to > at ? to : start(t, at, arena, out);
     to = to > at ? to : times(t, at, out);
+    to = to > at ? to : the_rest(t, at, arena, out);
     to = to > at ? to : lasting(t, at, out);
     to = to > at ? to : only(t, at, out);
     to = to > at ? to : except(t, at, out);

@@ -93,7 +93,7 @@ static size_t number_clock(const struct tokens *t, size_t at, bool led, struct d
     int hour, minute = 0, half = -1;
     const struct token *token = &t->at[at];
     size_t to = phrase_number(t, at, &hour), after;
-    bool four = token->digits && token->text.len == 4;
+    bool four = token->digits && token->text.len == 4 && token->hundredths == 0;
     if (to == at || token->text.ptr[0] == '-') {
         bool dotted = token->digits && token->hundredths > 0 && token->text.len > 3;
         if (!dotted || !led || token->number > 23 || token->hundredths > 59) {
@@ -113,7 +113,10 @@ static size_t number_clock(const struct tokens *t, size_t at, bool led, struct d
     bool said = after > to || token_is(t, to, WORD_OCLOCK);
     bool unit_follows = token_is(t, to, WORD_UNIT) || token_is(t, to, WORD_PAST) ||
                         token_is(t, to, WORD_TIMES) || token_is_word(t, to, "%");
-    if ((!said && (!led || unit_follows)) || (hour > 23 && !said) || (four && minute > 59)) {
+    /* "at 25" is impossible, "at 25 Main Street" a place. */
+    bool place = token_is_plain(t, to) || four || !token->digits;
+    if ((!said && (!led || unit_follows)) || (hour > 23 && !said && place) ||
+        (four && minute > 59)) {
         return at;
     }
     set_clock(out, hour, minute, half, token->is_24, fault);
@@ -250,8 +253,8 @@ size_t phrase_clocks(const struct tokens *t, size_t at, bool led, struct said *s
     unsigned first = said->clocks_count;
     size_t to = at;
     while (said->clocks_count < SAID_CLOCKS_MAX) {
-        bool or = token_is(t, to, WORD_OR) && to > at;
-        size_t next = to == at ? at : or ? to + 1 : phrase_separator(t, to);
+        bool other = token_is(t, to, WORD_OR) && to > at;
+        size_t next = to == at ? at : other ? to + 1 : phrase_separator(t, to);
         bool more_led = led || token_is(t, next, WORD_AT);
         if (to > at && next == to) {
             break;
@@ -262,7 +265,7 @@ size_t phrase_clocks(const struct tokens *t, size_t at, bool led, struct said *s
         if (end == next || (to > at && counts_something(t, next, end) && !led)) {
             break;
         }
-        said->fault = or ? FAULT_ALTERNATIVE : said->fault;
+        said->fault = other ? FAULT_ALTERNATIVE : said->fault;
         said->clocks_count++;
         to = end;
     }

@@ -130,6 +130,8 @@ static const char *const openings[] = {
     "and",
     "then",
     "i",
+    "a reminder to",
+    "a reminder for",
     "should",
     "on",
     "for",
@@ -192,7 +194,7 @@ static bool trails(const struct tokens *t, size_t at)
     static const enum word_class loose[] = {WORD_AND, WORD_ON,   WORD_FOR, WORD_FROM,
                                             WORD_BY,  WORD_ONLY, WORD_OF,  WORD_THE};
     for (size_t i = 0; i < ARRAY_LEN(loose); i++) {
-        if (token_is(t, at, loose[i])) {
+        if (token_is(t, at, loose[i]) && !token_is_particle(t, at)) {
             return true;
         }
     }

@@ -194,7 +194,9 @@ static bool cut_joined(struct cutter *c, size_t first_len)
         return false;
     }
     struct token *token = add(c, len);
-    if (is_area(token->text)) {
+    if (str_eq_nocase(token->text, STR("and/or"))) {
+        mean(token, WORD_OR, 0);
+    } else if (is_area(token->text)) {
         mean(token, WORD_ZONE, 0);
     }
     return true;
@@ -534,53 +536,4 @@ bool tokens_cut(struct str text, struct arena *arena, struct tokens *out)
         cut_one(&c);
     }
     return out->count < room;
-}
-
-/* ---- Asking ---- */
-
-bool token_is(const struct tokens *tokens, size_t at, enum word_class class)
-{
-    if (at >= tokens->count) {
-        return false;
-    }
-    const struct token *token = &tokens->at[at];
-    for (size_t i = 0; i < token->count; i++) {
-        if (token->readings[i].is == class) {
-            return true;
-        }
-    }
-    return false;
-}
-
-int token_value(const struct tokens *tokens, size_t at, enum word_class class)
-{
-    const struct token *token = &tokens->at[MIN(at, tokens->count)];
-    for (size_t i = 0; i < token->count; i++) {
-        if (token->readings[i].is == class) {
-            return token->readings[i].value;
-        }
-    }
-    return 0;
-}
-
-bool token_is_unit(const struct tokens *tokens, size_t at, enum word_unit unit)
-{
-    return token_is(tokens, at, WORD_UNIT) &&
-           (token_value(tokens, at, WORD_UNIT) & ~TOKEN_PLURAL) == (int)unit;
-}
-
-bool token_is_word(const struct tokens *tokens, size_t at, const char *word)
-{
-    return at < tokens->count && str_eq_nocase(tokens->at[at].text, str_of(word));
-}
-
-bool token_is_mark(const struct tokens *tokens, size_t at)
-{
-    return token_is(tokens, at, WORD_COMMA) || token_is(tokens, at, WORD_DASH) ||
-           token_is(tokens, at, WORD_SLASH) || token_is(tokens, at, WORD_STOP);
-}
-
-bool token_is_plain(const struct tokens *tokens, size_t at)
-{
-    return at < tokens->count && tokens->at[at].count == 0;
 }

@@ -139,8 +139,9 @@ bool token_is(const struct tokens *tokens, size_t at, enum word_class class);
 int token_value(const struct tokens *tokens, size_t at, enum word_class class); /* 0: it is none */
 bool token_is_unit(const struct tokens *tokens, size_t at, enum word_unit unit);
 bool token_is_word(const struct tokens *tokens, size_t at, const char *word);
-bool token_is_plain(const struct tokens *tokens, size_t at); /* a word of the task */
-bool token_is_mark(const struct tokens *tokens, size_t at);  /* punctuation */
+bool token_is_plain(const struct tokens *tokens, size_t at);    /* a word of the task */
+bool token_is_particle(const struct tokens *tokens, size_t at); /* "turn the lights on" */
+bool token_is_mark(const struct tokens *tokens, size_t at);     /* punctuation */
 
 /* Fills the readings of a lower-case word, also one with a letter missing or two swapped. */
 void lexicon_read(struct str word, struct token *token);

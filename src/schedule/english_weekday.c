@@ -106,8 +106,17 @@ static size_t between_days(const struct tokens *t, size_t at, struct said *said)
     if (to == at) {
         return at;
     }
+    bool joined = token_is(t, to - 1, WORD_AND);
     to += token_is(t, to, WORD_ON);
-    return to + token_is(t, to, WORD_EVERY);
+    /* "Monday and every Thursday"; after a comma "every" begins something else. */
+    return to + (joined && token_is(t, to, WORD_EVERY));
+}
+
+/* "mon wed fri": abbreviations need nothing between them. */
+static bool are_short(const struct tokens *t, size_t at)
+{
+    return token_is(t, at - 1, WORD_WEEKDAY) && token_is(t, at, WORD_WEEKDAY) &&
+           t->at[at - 1].text.len <= 5 && t->at[at].text.len <= 5;
 }
 
 size_t phrase_weekdays(const struct tokens *t, size_t at, struct said *said)
@@ -121,7 +130,7 @@ size_t phrase_weekdays(const struct tokens *t, size_t at, struct said *said)
         struct said trial = found;
         size_t next = to == at ? at : between_days(t, to, &trial);
         size_t end = day_or_range(t, next, &days, &is_range);
-        if (end == next || (to > at && next == to)) {
+        if (end == next || (to > at && next == to && !are_short(t, to))) {
             break;
         }
         found = trial;
@@ -292,7 +301,9 @@ size_t phrase_ordinals(const struct tokens *t, size_t at, struct said *said)
         return at;
     }
     size_t end = phrase_of(t, to, &found);
-    if ((o.bits | o.last_bits) != 0 && !o.digits && end == to && !token_is(t, to, WORD_MONTH)) {
+    bool on_the = at > 0 && token_is(t, at - 1, WORD_ON) && token_is(t, at, WORD_THE) &&
+                  !token_is_plain(t, to); /* "on the fourth" */
+    if ((o.bits | o.last_bits) != 0 && !o.digits && end == to && !on_the) {
         return at; /* "first, call mom" */
     }
     found.month_days |= o.bits;
@@ -343,7 +354,7 @@ static size_t of_period(const struct tokens *t, size_t at, enum said_of which, s
     } else if (token_is_unit(t, at, UNIT_QUARTER)) {
         said->of_quarter = which;
     } else if (token_is_unit(t, at, UNIT_YEAR)) {
-        said->of_year = which == OF_EVERY ? OF_THIS : which;
+        said->of_year = which;
     } else if (token_is_unit(t, at, UNIT_WEEK) && which != OF_EVERY) {
         said->of_week = which;
     } else {
