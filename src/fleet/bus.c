@@ -33,6 +33,24 @@ static void add_queue(struct sent *sent, struct str *queues, struct str name)
     }
 }
 
+void bus_wake_later(struct fleet *fleet, struct str queue)
+{
+    if (fleet->waking == NULL) {
+        fleet->waking = fleet_order(fleet, COMMAND_HEARD);
+        fleet->waking_queues = arena_array(&fleet->waking->arena, struct str, HEARD_MAX);
+        fleet->waking->command.heard.queues = fleet->waking_queues;
+    }
+    add_queue(fleet->waking, fleet->waking_queues, queue);
+}
+
+void bus_wake(struct fleet *fleet)
+{
+    if (fleet->waking != NULL) {
+        fleet_send(fleet, fleet->waking);
+        fleet->waking = NULL;
+    }
+}
+
 /* "NODE QUEUE…" or "NODE *": tasks of these queues can be taken. */
 static void hear_wake(struct fleet *fleet, struct str message)
 {
@@ -187,7 +205,8 @@ static bool store_is_needed(struct fleet *fleet)
     bool needed = fleet->neighbour_degraded && fleet->status.nodes > 1;
     bool others = fleet->status.nodes > 1;
     pthread_mutex_unlock(&fleet->lock);
-    return fleet->steward != NULL && (needed || (others && !fleet_redis_up(fleet)));
+    return fleet->steward != NULL &&
+           (needed || (others && (!fleet_redis_up(fleet) || fleet_degraded(fleet))));
 }
 
 static void send_notes(struct fleet *fleet)

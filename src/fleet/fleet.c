@@ -65,12 +65,37 @@ bool fleet_redis_up(const struct fleet *fleet)
     return fleet->redis != NULL && !redis_away(fleet->redis);
 }
 
+/* Three clients of this node use Redis, and each may be the first to see that it is away. */
+const char *fleet_broker_kind(const struct fleet *fleet)
+{
+    bool away = fleet->redis != NULL && (redis_away(fleet->redis) || fleet->engine_away);
+    return away ? "degraded" : broker_kind(fleet->broker);
+}
+
+bool fleet_degraded(const struct fleet *fleet)
+{
+    return str_is(str_of(fleet_broker_kind(fleet)), "degraded");
+}
+
+/* What a node queues that cannot reach Redis is known to the store alone. */
+static void tell_doubt(struct fleet *fleet)
+{
+    pthread_mutex_lock(&fleet->lock);
+    bool doubts = fleet->redis != NULL && (fleet->neighbour_degraded || fleet_degraded(fleet));
+    pthread_mutex_unlock(&fleet->lock);
+    if (doubts != fleet->doubts) {
+        struct sent *sent = fleet_order(fleet, COMMAND_DOUBT);
+        sent->command.doubt.doubts = fleet->doubts = doubts;
+        fleet_send(fleet, sent);
+    }
+}
+
 static void note_status(struct fleet *fleet)
 {
     pthread_mutex_lock(&fleet->lock);
     fleet->status.leads = fleet->epoch != 0;
     fleet->status.store_away = fleet->steward == NULL;
-    fleet->status.broker = broker_kind(fleet->broker);
+    fleet->status.broker = fleet_broker_kind(fleet);
     pthread_mutex_unlock(&fleet->lock);
 }
 
@@ -90,9 +115,12 @@ static void tick(struct fleet *fleet)
     if (reach_store(fleet)) {
         lead_tick(fleet, now_ms);
         roster_tick(fleet, now_ms);
+    }
+    if (fleet->steward != NULL) { /* the roster may just have lost it */
         walk_tick(fleet, now_ms);
     }
     bus_tick(fleet, now_ms);
+    tell_doubt(fleet);
     note_status(fleet);
 }
 
@@ -100,6 +128,9 @@ static void *run(void *arg)
 {
     struct fleet *fleet = arg;
     pthread_setname_np(pthread_self(), "fleet");
+    if (fleet->redis != NULL) { /* who leads is first asked there: see lead.c */
+        (void)!redis_wait(fleet->redis, REDIS_CONNECT_MS);
+    }
     while (!fleet->stop) {
         struct pollfd fd = {.fd = fleet->wake_fd, .events = POLLIN};
         uint64_t count;
@@ -115,11 +146,12 @@ static void *run(void *arg)
 
 /* ---- Life ---- */
 
+/* What we offer wakes the claims of other nodes through Redis. Ours pass over messages of their own
+ * node, so they are told here. */
 static void on_ready(void *arg, struct str queue, struct str type)
 {
-    (void)arg; /* the engine's own broker wakes its claims */
-    (void)queue;
     (void)type;
+    bus_wake_later(arg, queue);
 }
 
 static bool has_redis(const struct fleet_options *options)
@@ -127,22 +159,29 @@ static bool has_redis(const struct fleet_options *options)
     return str_starts(options->broker.url, STR("redis"));
 }
 
+static struct str prefix_of(const struct fleet_options *options)
+{
+    return str_absent(options->broker.prefix) ? STR("errand:") : options->broker.prefix;
+}
+
 static bool open_outside(struct fleet *fleet, struct err *err)
 {
+    const struct fleet_options *options = &fleet->with;
     struct broker_options broker = fleet->with.broker;
     broker.ready = on_ready;
     broker.arg = fleet;
     if (!broker_open(&broker, &fleet->broker, err)) {
         return false;
     }
-    const struct redis_options redis = {.url = broker.url};
+    const struct redis_options redis = {
+        .url = broker.url,
+        .probe_key = arena_printf(&fleet->arena, STR_FMT "probe", STR_ARG(prefix_of(options)))};
     return !has_redis(&fleet->with) || redis_open(&redis, &fleet->redis, err);
 }
 
 static void name_keys(struct fleet *fleet)
 {
-    struct str prefix = fleet->with.broker.prefix;
-    prefix = str_absent(prefix) ? STR("errand:") : prefix;
+    struct str prefix = prefix_of(&fleet->with);
     fleet->events_channel = arena_printf(&fleet->arena, STR_FMT "events", STR_ARG(prefix));
     fleet->wake_channel = arena_printf(&fleet->arena, STR_FMT "wake", STR_ARG(prefix));
     fleet->leader_key = arena_printf(&fleet->arena, STR_FMT "leader", STR_ARG(prefix));
@@ -192,6 +231,14 @@ static void drop_outbox(struct fleet *fleet)
     }
 }
 
+static void drop_waking(struct fleet *fleet)
+{
+    if (fleet->waking != NULL) {
+        arena_fini(&fleet->waking->arena);
+        mem_free(fleet->waking);
+    }
+}
+
 void fleet_stop(struct fleet *fleet)
 {
     if (fleet != NULL && fleet->started) {
@@ -212,6 +259,7 @@ void fleet_free(struct fleet *fleet)
     }
     take_returned(fleet);
     drop_outbox(fleet);
+    drop_waking(fleet);
     steward_close(fleet->steward);
     redis_close(fleet->redis);
     broker_close(fleet->broker);

@@ -22,7 +22,7 @@
 #define FLEET_DEAD_MS       (12 * SECOND_MS) /* not seen for this long: gone */
 #define FLEET_LEAD_TTL_MS   (10 * SECOND_MS)
 #define FLEET_LEAD_EVERY_MS (3 * SECOND_MS) /* a leader renews */
-#define FLEET_TRY_EVERY_MS  SECOND_MS       /* others try to follow it */
+#define FLEET_TRY_EVERY_MS  ((int64_t)500)  /* others try to follow it */
 #define FLEET_TICK_MS       ((int64_t)250)
 #define FLEET_HEAR_MS       SECOND_MS        /* between two looks for messages in the store */
 #define FLEET_KEEP_MS       (60 * SECOND_MS) /* messages in the store */

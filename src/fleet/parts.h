@@ -57,6 +57,8 @@ struct fleet {
     int wake_fd;
     struct channel returned; /* commands from the engine: struct sent */
     struct channel outbox;   /* struct outgoing */
+    struct sent *waking;     /* queues in which we offered something; NULL: none */
+    struct str *waking_queues;
     _Atomic size_t outbox_count;
 
     uint64_t epoch; /* of our leadership; 0: we do not lead */
@@ -67,6 +69,8 @@ struct fleet {
     uint64_t heard_number;       /* of the last message read from the store */
     bool heard_begun;            /* older ones are not for us */
     bool census_out;             /* a question to the engine is under way */
+    bool engine_away;            /* its answer: it cannot rely on its broker */
+    bool doubts;                 /* the engine was told to ask the store */
     struct buf census;           /* the last answer: two lines of JSON */
 
     pthread_mutex_t lock; /* guards what follows, for askers on other threads */
@@ -84,6 +88,8 @@ static inline int64_t fleet_now_ms(void)
 struct sent *fleet_order(struct fleet *fleet, enum command_kind kind); /* any thread */
 void fleet_send(struct fleet *fleet, struct sent *sent);               /* any thread */
 bool fleet_redis_up(const struct fleet *fleet);
+const char *fleet_broker_kind(const struct fleet *fleet); /* as /api/nodes shows it */
+bool fleet_degraded(const struct fleet *fleet);
 
 /* lead.c */
 void lead_tick(struct fleet *fleet, int64_t now_ms);
@@ -100,5 +106,7 @@ void walk_tick(struct fleet *fleet, int64_t now_ms);
 MUST_CHECK bool bus_start(struct fleet *fleet, struct err *err);
 void bus_stop(struct fleet *fleet);
 void bus_tick(struct fleet *fleet, int64_t now_ms);
+void bus_wake_later(struct fleet *fleet, struct str queue); /* our own claims, by bus_wake() */
+void bus_wake(struct fleet *fleet);
 
 #endif

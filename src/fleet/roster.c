@@ -62,7 +62,7 @@ static void write_node(struct fleet *fleet, int64_t tasks)
     json_put_i64(&w, "pid", getpid());
     json_put_bool(&w, "leader", fleet->epoch != 0);
     json_put_c(&w, "store", "ok");
-    json_put_c(&w, "broker", broker_kind(fleet->broker));
+    json_put_c(&w, "broker", fleet_broker_kind(fleet));
     json_put_str(&w, "version", fleet->with.version);
     json_put_time(&w, "startedAt", fleet->with.started_ms);
     json_put_i64(&w, "running", tasks);
@@ -74,6 +74,10 @@ void roster_answered(struct fleet *fleet, struct sent *sent)
     fleet->census_out = false;
     if (sent->command.err.kind != ERR_NONE) {
         return;
+    }
+    if (fleet->engine_away != sent->command.workers.broker_away) {
+        fleet->engine_away = sent->command.workers.broker_away;
+        fleet->beat_next_ms = 0; /* the others must know at once: they ask the store then */
     }
     buf_clear(&fleet->census);
     write_node(fleet, running(&sent->command.workers));

@@ -185,6 +185,7 @@ static bool walk_page(struct fleet *fleet, int64_t now_ms, struct err *err)
     if (!(walk->documents_done ? offer_page(fleet, err) : hold_page(fleet, err))) {
         return false;
     }
+    bus_wake(fleet);
     if (!walk->under_way) {
         finish_walk(fleet, now_ms);
     }

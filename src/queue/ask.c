@@ -345,6 +345,7 @@ void on_workers(struct batch *batch, struct command *command)
 {
     struct workers *workers = &batch->engine->workers;
     workers_forget(workers, batch->now);
+    command->workers.broker_away = broker_away(batch->engine->broker);
     command->workers.count = 0;
     command->workers.workers = arena_array(command->arena, struct worker_view, workers->count);
     LIST_EACH(&workers->recent, it)

@@ -75,6 +75,7 @@ struct engine {
 
     bool shared;             /* other nodes use the store too */
     uint64_t epoch;          /* of our leadership; 0: another leads. Embedded: always 1 */
+    bool doubts_broker;      /* another node cannot reach it: see shared.c */
     int64_t poll_at_mono_ms; /* shared: when waiting claims ask the store again */
     struct list put_off;     /* hints that the store refused: struct put_off */
 
@@ -273,6 +274,8 @@ void prepare_review(struct batch *batch, struct command *command);
 void on_review(struct batch *batch, struct command *command);
 void on_heard(struct batch *batch, struct command *command);
 void on_lead(struct batch *batch, struct command *command);
+void on_doubt(struct batch *batch, struct command *command);
+bool relies_on_broker(const struct engine *engine);
 void shared_poll(struct engine *engine, struct now now); /* waiting claims ask again */
 int64_t shared_poll_in_ms(const struct engine *engine, struct now now);
 void put_off(struct engine *engine, const struct hint *hint); /* offered again a little later */

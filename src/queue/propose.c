@@ -121,8 +121,9 @@ static size_t take(struct batch *batch, const struct want *want, size_t max, str
 {
     struct broker *broker = batch->engine->broker;
     struct err err = ERR_INIT;
-    size_t n = broker_away(broker) ? 0 : broker_take(broker, want, max, out, &batch->arena);
-    if (n > 0 || !batch->engine->shared || !broker_away(broker) || !batch_begin(batch)) {
+    const struct engine *engine = batch->engine;
+    size_t n = relies_on_broker(engine) ? broker_take(broker, want, max, out, &batch->arena) : 0;
+    if (n > 0 || !engine->shared || relies_on_broker(engine) || !batch_begin(batch)) {
         return n;
     }
     if (!tx_propose(batch->tx, want, max, &batch->arena, out, &n, &err)) {

@@ -45,6 +45,7 @@ enum command_kind {
     COMMAND_REVIEW,
     COMMAND_HEARD,
     COMMAND_LEAD,
+    COMMAND_DOUBT,
     COMMAND_QUEUE,
     COMMAND_QUEUES,
     COMMAND_WHY,
@@ -190,6 +191,12 @@ struct command_heard {
     bool settings; /* queues were changed: read their settings again */
 };
 
+/* A node of the fleet cannot reach the broker, so what it says may not be all there is: claims ask
+ * the store until the doubt is over. */
+struct command_doubt {
+    bool doubts;
+};
+
 struct command_lead {
     uint64_t epoch; /* 0: this node no longer leads */
 };
@@ -292,6 +299,7 @@ struct worker_view {
 struct command_workers {
     struct worker_view *workers; /* out */
     size_t count;
+    bool broker_away; /* out: the engine cannot rely on its broker */
 };
 
 struct command_worker { /* of an operator, to a worker outside */
@@ -350,6 +358,7 @@ struct command {
         struct command_review review;
         struct command_heard heard;
         struct command_lead lead;
+        struct command_doubt doubt;
     };
 };
 

@@ -194,10 +194,24 @@ void on_lead(struct batch *batch, struct command *command)
 
 /* ---- Looking for oneself ---- */
 
+/* What a node queues that cannot reach the broker is known to the store alone, so one such node is
+ * enough to make everybody look there. */
+void on_doubt(struct batch *batch, struct command *command)
+{
+    batch->engine->doubts_broker = command->doubt.doubts;
+    lanes_wake_all(&batch->engine->lanes);
+    batch_answer(batch, command);
+}
+
+bool relies_on_broker(const struct engine *engine)
+{
+    return !broker_away(engine->broker) && !engine->doubts_broker;
+}
+
 static bool polls(const struct engine *engine)
 {
     return engine->shared && (!list_empty(&engine->waiting) || !list_empty(&engine->put_off)) &&
-           (broker_away(engine->broker) || !list_empty(&engine->put_off));
+           (!relies_on_broker(engine) || !list_empty(&engine->put_off));
 }
 
 static void offer_again(struct engine *engine)

@@ -332,7 +332,8 @@ class Server:
         """The sanitizers have found nothing."""
         said = self.stderr()
         self.errors.close()
-        check(not SANITIZER.search(said), f"a sanitizer reports:\n{said}")
+        found = SANITIZER.search(said)
+        check(not found, f"a sanitizer reports:\n{said[found.start():] if found else None}")
 
     def close(self):
         died = self.process.poll() is not None and not self.expected_to_die

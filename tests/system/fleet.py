@@ -16,7 +16,7 @@ import os
 import signal
 import subprocess
 
-from errand import check, wait_for
+from errand import check, same, wait_for
 from postgres import Postgres
 from proxy import Proxy
 from redis import Redis
@@ -25,6 +25,7 @@ SHARED = []
 NUMBERS = itertools.count(1)
 LEADER_S = 11  # G7: another leads within this long
 SLACK_S = 3  # a busy machine and our own polling
+WAIT_MS = 20000  # of a claim that must find something
 GONE_S = 15  # dead nodes vanish from the list
 
 
@@ -139,6 +140,15 @@ class Fleet:
 
     def alive(self):
         return [at for at, node in enumerate(self.nodes) if node.process.poll() is None and at not in self.frozen]
+
+    # -- using --
+
+    def pass_a_task(self, maker=0, worker=1, ender=2, **fields):
+        """From node to node, whatever is broken."""
+        task = self.nodes[maker].create(**fields)
+        claimed = self.nodes[worker].claim_one("w", waitMs=WAIT_MS)
+        same(claimed["id"], task["id"])
+        same(self.nodes[ender].complete(claimed)["state"], "COMPLETED")
 
     # -- looking --
 

@@ -1,0 +1,253 @@
+# tests/system/test_chaos.py: whole schedules of faults from one seed; then the fleet is healed and judged.
+#
+#     ERRAND_CHAOS_SEED=7 ERRAND_CHAOS_RUNS=3 build … system/chaos        the seed is printed at the beginning
+#
+# Each run is a fresh fleet of three nodes behind proxies of their own. While producers and workers call all of them, two
+# faults at a time come and go as the dice fall: nodes die, freeze and come back, Redis is stopped, frozen and flushed,
+# PostgreSQL crashes and freezes, networks are cut, slow, or swallow what they carry. Then everything is healed, all tasks must
+# come to their end, and the judge reads what the clients saw (history.py). `errand doctor` looks at the rows.
+#
+# SPDX-License-Identifier: MIT
+"""Bounded chaos."""
+import os
+import random
+import signal
+import threading
+import time
+
+from errand import check, main, same, test, wait_for
+from fleet import Fleet
+from history import History, Producer, Worker, judge
+
+SEED = int(os.environ.get("ERRAND_CHAOS_SEED") or int.from_bytes(os.urandom(3), "big"))
+RUNS = int(os.environ.get("ERRAND_CHAOS_RUNS") or 20)
+TASKS = int(os.environ.get("ERRAND_CHAOS_TASKS") or 2000)
+NODES = 3
+FAULTS_AT_ONCE = 2
+DOCUMENTS = 60
+STORM_S = 20  # faults go on until everything was created, or this long
+DRAIN_S = 60
+OPEN = "SCHEDULED,WAITING,QUEUED,RUNNING,RETRYING"
+
+
+# ---- Faults: each begins and returns what ends it, or None if it cannot be now ----
+
+
+def some_node(storm):
+    """One that lives, as long as another is left."""
+    alive = storm.fleet.alive()
+    return storm.random.choice(alive) if len(alive) > 1 else None
+
+
+def kill(storm, at):
+    if at is None or len(storm.fleet.alive()) < 2:
+        return None
+    storm.fleet.kill(at)
+    return lambda: storm.dead.add(at)  # revived when PostgreSQL can be reached
+
+
+def kill_node(storm):
+    return kill(storm, some_node(storm))
+
+
+def kill_leader(storm):
+    """Whoever Redis says it is: nodes are slow to answer during a storm."""
+    try:
+        name = storm.fleet.redis.ask("GET", "errand:leader")
+    except OSError:
+        return None
+    at = storm.names.get(name)
+    return kill(storm, at) if at in storm.fleet.alive() else None
+
+
+def freeze_node(storm):
+    at = some_node(storm)
+    if at is None:
+        return None
+    storm.fleet.freeze(at)
+    return lambda: storm.fleet.thaw(at)
+
+
+def freeze_redis(storm):
+    storm.fleet.redis.freeze()
+    return storm.fleet.redis.thaw
+
+
+def stop_redis(storm):
+    storm.fleet.redis.stop()
+    return storm.fleet.redis.start
+
+
+def flush_redis(storm):
+    ending = threading.Event()
+
+    def flood():
+        while not ending.wait(0.05):
+            try:
+                storm.fleet.redis.flush()
+            except OSError:
+                pass
+    thread = threading.Thread(target=flood)
+    thread.start()
+
+    def end():
+        ending.set()
+        thread.join()
+    return end
+
+
+def freeze_postgres(storm):
+    storm.fleet.postgres.freeze()
+    return storm.fleet.postgres.thaw
+
+
+def crash_postgres(storm):
+    storm.fleet.postgres.stop(signal.SIGQUIT)
+    return storm.fleet.postgres.start
+
+
+def harm_wire(storm, server):
+    wire = storm.random.choice(storm.fleet.wires)[server]
+    storm.random.choice((wire.cut, wire.swallow, lambda: wire.swallow(up=False), lambda: wire.delay(0.1),
+                         lambda: wire.delay(0.4)))()
+    return wire.heal
+
+
+def harm_redis_wire(storm):
+    return harm_wire(storm, "redis")
+
+
+def harm_postgres_wire(storm):
+    return harm_wire(storm, "postgres")
+
+
+def lose_commit(storm):
+    wire = storm.random.choice(storm.fleet.wires)["postgres"]
+    wire.lose_answer(b"COMMIT;")
+    return wire.heal
+
+
+FAULTS = {
+    kill_node: "nodes", kill_leader: "nodes", freeze_node: "nodes",
+    freeze_redis: "redis", stop_redis: "redis", flush_redis: "redis", harm_redis_wire: "redis wire",
+    freeze_postgres: "postgres", crash_postgres: "postgres", harm_postgres_wire: "postgres wire",
+    lose_commit: "postgres wire",
+}
+
+
+class Storm:
+    """Faults that come and go, at most one of a kind at once."""
+
+    def __init__(self, fleet, seed):
+        self.fleet, self.random = fleet, random.Random(f"storm {seed}")
+        self.active, self.dead, self.told = {}, set(), []
+        self.names = {fleet.entry(at)["id"]: at for at in range(NODES)}
+        self.began = time.monotonic()
+
+    def tell(self, text):
+        self.told.append(f"{time.monotonic() - self.began:6.2f} {text}")
+
+    def begin(self):
+        fault = self.random.choice([each for each, part in FAULTS.items() if part not in self.active])
+        end = fault(self)
+        if end is not None:
+            self.active[FAULTS[fault]] = (fault.__name__, end)
+            self.tell(f"{fault.__name__} begins")
+
+    def end_one(self):
+        part = next(iter(self.active))
+        name, end = self.active.pop(part)
+        end()
+        self.tell(f"{name} ends")
+        self.revive()
+
+    def revive(self):
+        """A node that starts needs PostgreSQL."""
+        if not any(part.startswith("postgres") for part in self.active):
+            while self.dead:
+                at = self.dead.pop()
+                self.fleet.revive(at)
+                self.names[self.fleet.entry(at)["id"]] = at
+
+    def step(self):
+        if len(self.active) < FAULTS_AT_ONCE:
+            self.begin()
+        elif self.active:
+            self.end_one()
+        time.sleep(self.random.uniform(0.1, 0.6))
+
+    def heal(self):
+        while self.active:
+            self.end_one()
+        self.revive()
+        self.tell("healed")
+
+
+# ---- A run ----
+
+
+def order(dice):
+    document = f"d{dice.randrange(DOCUMENTS)}" if dice.random() < 0.3 else None
+    return {"priority": dice.choice(("CRITICAL", "HIGH", "NORMAL", "LOW")),
+            **({"documentId": document} if document else {}),
+            **({"delayMs": dice.randrange(1, 500)} if dice.random() < 0.1 else {})}
+
+
+def clients_of(fleet, history, seed):
+    return ([Producer(fleet, history, f"p{i}", seed, count=TASKS // 2, lot=50, make=order, patience=2.0)
+             for i in range(2)],
+            [Worker(fleet, history, f"w{i}", seed, take=60, lease_ms=1500, faults=0.03, late=0.005, patience=2.0)
+             for i in range(3)])
+
+
+def weather(storm, producers):
+    until = time.monotonic() + STORM_S
+    while any(each.is_alive() for each in producers) and time.monotonic() < until:
+        storm.step()
+    storm.heal()
+
+
+def settle(fleet, producers):
+    """Everything comes to its end."""
+    for producer in producers:
+        producer.join(DRAIN_S)
+        check(not producer.is_alive(), "creates are not acknowledged any more")
+    node = fleet.node(0)
+    wait_for(lambda: not node.list(state=OPEN, limit=1), "the end of all tasks", DRAIN_S)
+
+
+def run(nest, seed):
+    fleet, history = Fleet(nest, nodes=NODES, proxied=True).wait_together(), History()
+    producers, workers = clients_of(fleet, history, seed)
+    storm = Storm(fleet, seed)
+    try:
+        for client in (*producers, *workers):
+            client.start()
+        weather(storm, producers)
+        settle(fleet, producers)
+        for client in (*producers, *workers):
+            client.end()
+        same(len(history.acknowledged()), TASKS, "tasks that were acknowledged")
+        same(judge(history, fleet.all_tasks()), [])
+        fleet.doctor()
+    except BaseException:
+        print(f"# run again with ERRAND_CHAOS_SEED={seed} ERRAND_CHAOS_RUNS=1")
+        print("\n".join("# " + line for line in storm.told))
+        storm.heal()
+        raise
+    finally:
+        for client in (*producers, *workers):
+            client.stopping.set()
+
+
+def register(number):
+    def chaos(nest):
+        run(nest, SEED + number)
+    chaos.__name__ = f"chaos_{SEED + number}_leaves_every_promise_whole"
+    test(server=False)(chaos)
+
+
+print(f"# ERRAND_CHAOS_SEED={SEED}", flush=True)
+for each_run in range(RUNS):
+    register(each_run)
+main()

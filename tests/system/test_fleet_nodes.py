@@ -1,0 +1,166 @@
+# tests/system/test_fleet_nodes.py: nodes die, freeze, stop and join; who leads afterwards, and what becomes of their work.
+#
+# SPDX-License-Identifier: MIT
+"""The life and death of nodes (G7)."""
+import signal
+import time
+
+from errand import check, has, main, same, test, wait_for
+from fleet import GONE_S, LEADER_S, SLACK_S, Fleet
+
+QUICK = {"baseMs": 1, "factor": 1, "maxMs": 1, "jitter": 0}
+OWN_LEASE_S = 30  # of an attempt inside a server
+
+
+def leader_key(fleet):
+    return fleet.redis.ask("GET", "errand:leader")
+
+
+def others(fleet, at):
+    return [each for each in range(len(fleet.nodes)) if each != at]
+
+
+@test(server=False)
+def the_leader_shows_in_redis_with_a_time_to_live(nest):
+    fleet = Fleet(nest).wait_together()
+    leader = fleet.leader()
+    same(leader_key(fleet), fleet.entry(leader)["id"])
+    lived = [fleet.redis.ask("PTTL", "errand:leader")]
+    check(0 < lived[0] <= 10_000, f"{lived[0]} ms to live")
+    wait_for(lambda: lived.append(fleet.redis.ask("PTTL", "errand:leader")) or lived[-1] > lived[-2], "a renewal", 6)
+    same(fleet.leader(), leader)
+    for at in range(3):
+        same([each["id"] for each in fleet.roster(at) if each["leader"]], [leader_key(fleet)])
+
+
+def killed_leader(fleet):
+    """Another leads in time, fires what is due, and the dead one is forgotten."""
+    leader = fleet.leader()
+    pid, rest = fleet.node(leader).process.pid, others(fleet, leader)
+    due = fleet.node(leader).create("due", delayMs=3000)
+    retry = fleet.node(leader).create("lost", backoff=QUICK)
+    held = fleet.node(leader).claim_one("w", taskTypes=["lost"], leaseMs=2000)
+    same(held["id"], retry["id"])
+    fleet.kill(leader)
+    killed = time.monotonic()
+    after = fleet.wait_leader(among=rest)
+    check(after != leader and time.monotonic() - killed <= LEADER_S + SLACK_S, "another leads")
+    taken = {}
+    while len(taken) < 2:
+        taken.update((task["id"], task) for task in fleet.node(rest[0]).claim("w2", waitMs=15000, max=2))
+    same(set(taken), {due["id"], retry["id"]})
+    same(taken[retry["id"]]["attempt"], 2)
+    for task in taken.values():
+        fleet.node(rest[1]).complete(task)
+    wait_for(lambda: all(each["pid"] != pid for at in rest for each in fleet.roster(at)), "the dead node to vanish",
+             GONE_S + SLACK_S - (time.monotonic() - killed))
+    return leader, after
+
+
+@test(server=False)
+def another_leads_when_the_leader_is_killed(nest):
+    fleet = Fleet(nest).wait_together()
+    dead, after = killed_leader(fleet)
+    same(leader_key(fleet), fleet.entry(after)["id"])
+    fleet.revive(dead)
+    fleet.wait_together()
+    same(fleet.leader(), after)
+
+
+@test(server=False)
+def another_leads_without_redis_too(nest):
+    killed_leader(Fleet(nest, redis=0).wait_together())
+
+
+@test(server=False)
+def a_leader_that_stops_cleanly_hands_over_at_once(nest):
+    fleet = Fleet(nest).wait_together()
+    leader = fleet.leader()
+    began = time.monotonic()
+    same(fleet.node(leader).terminate(), 0)
+    stopped = time.monotonic()
+    fleet.wait_leader(among=others(fleet, leader))
+    check(time.monotonic() - stopped < SLACK_S, "the others waited for the key to run out")
+    check(stopped - began < SLACK_S, f"it took {stopped - began:.1f} s to stop")
+    wait_for(lambda: len(fleet.roster(others(fleet, leader)[0])) == 2, "the node to have left the list", SLACK_S)
+
+
+@test(server=False)
+def a_frozen_leader_is_replaced_and_does_no_harm_when_it_wakes(nest):
+    fleet = Fleet(nest).wait_together()
+    leader = fleet.leader()
+    task = fleet.node(leader).create("nap", backoff=QUICK, documentId="d")
+    old = fleet.node(leader).claim_one("w", leaseMs=1000)
+    fleet.freeze(leader)
+    after = fleet.wait_leader(among=others(fleet, leader))
+    new = fleet.node(after).claim_one("w2", waitMs=15000)
+    same((new["id"], new["attempt"]), (task["id"], 2))
+    fleet.thaw(leader)
+    fleet.node(leader).complete(old, expect=409)
+    fleet.node(leader).heartbeat(old, expect=409)
+    wait_for(lambda: sum(each["leader"] for each in fleet.roster(leader)) == 1 and fleet.leader() == after,
+             "one leader", LEADER_S + SLACK_S)
+    same(fleet.node(leader).complete(new)["state"], "COMPLETED")
+    fleet.wait_together()
+    fleet.doctor()
+
+
+@test(server=False)
+def work_inside_killed_and_frozen_nodes_is_lost_and_tried_again_elsewhere(nest):
+    fleet = Fleet(nest, workers=1).wait_together()
+    ids = {fleet.entry(at)["id"]: at for at in range(3)}
+    tasks = {}  # by the node that runs it
+    for i in range(3):
+        task = fleet.node(0).create("sleep", payload={"ms": 5000}, documentId=f"bed{i}", backoff=QUICK)
+        shown = wait_for(lambda t=task: next((x for x in [fleet.node(0).show(t)] if x["state"] == "RUNNING"), None), "its start")
+        tasks[ids[shown["workerId"].split("@")[1]]] = task
+    same(set(tasks), {0, 1, 2}, "nodes at work")
+    fleet.kill(0)
+    fleet.freeze(1)
+    struck, left = time.monotonic(), fleet.node(2)
+    for at in (0, 1):
+        same(left.state(tasks[at]), "RUNNING")
+    for at in (0, 1):
+        wait_for(lambda a=at: len(left.show(tasks[a])["attempts"]) == 2, "a second attempt", OWN_LEASE_S + LEADER_S + 2 * SLACK_S)
+    check(time.monotonic() - struck < OWN_LEASE_S + LEADER_S + 2 * SLACK_S, "that took longer than lease and election")
+    fleet.thaw(1)
+    for at, outcomes in ((0, ["LOST", "COMPLETED"]), (1, ["LOST", "COMPLETED"]), (2, ["COMPLETED"])):
+        has(left.show(tasks[at], waitMs=20000), state="COMPLETED", attempt=len(outcomes))
+        same([each["outcome"] for each in left.show(tasks[at])["attempts"]], outcomes)
+    fleet.revive(0)
+    fleet.wait_together()
+    fleet.doctor()
+
+
+@test(server=False)
+def a_node_may_join_and_drain_at_any_time(nest):
+    fleet = Fleet(nest, nodes=1, workers=1).wait_together()
+    fleet.add()
+    fleet.wait_together()
+    tasks = [fleet.node(0).create("sleep", payload={"ms": 1000}) for _ in range(6)]
+    for node in fleet.nodes:
+        wait_for(lambda n=node: [n.state(task) for task in tasks].count("RUNNING") == 2, "work at both nodes")
+    same(fleet.node(0).terminate(), 0)
+    for task in tasks:
+        has(fleet.node(1).show(task, waitMs=30000), state="COMPLETED", retries=0)
+    same(len(fleet.roster(1)), 1)
+
+
+@test(server=False)
+def a_second_sigterm_stops_a_node_at_once_and_its_work_goes_back(nest):
+    fleet = Fleet(nest, nodes=2, workers=1).wait_together()
+    tasks = [fleet.node(0).create("sleep", payload={"ms": 60000}) for _ in range(2)]
+    wait_for(lambda: all(fleet.node(0).state(task) == "RUNNING" for task in tasks), "both asleep")
+    for _ in range(2):
+        fleet.node(0).expected_to_die = True
+        fleet.node(0).process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)  # two signals sent in one go would be one
+    began = time.monotonic()
+    fleet.node(0).wait()
+    check(time.monotonic() - began < SLACK_S, "it waited for its work")
+    wait_for(lambda: sorted(fleet.node(1).state(task) for task in tasks) == ["QUEUED", "RUNNING"], "one given back")
+    for task in tasks:
+        fleet.node(1).cancel(task, expect=(200, 202))
+
+
+main()

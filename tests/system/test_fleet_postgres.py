@@ -1,0 +1,116 @@
+# tests/system/test_fleet_postgres.py: PostgreSQL fails, or the way to it, or its schema is newer; the promises hold.
+#
+# SPDX-License-Identifier: MIT
+"""Faults of PostgreSQL (G1, rule 5)."""
+import signal
+import time
+
+from errand import check, has, main, same, test, wait_for
+from fleet import Fleet
+from history import Load
+
+
+@test(server=False)
+def postgres_may_be_away_and_everything_says_so(nest):
+    fleet = Fleet(nest).wait_together()
+    task = fleet.node(0).create(idempotencyKey="before")
+    claimed = fleet.node(1).claim_one("w")
+    fleet.postgres.stop()
+    try:
+        for node in fleet.nodes:
+            answer = node.call("POST", "/api/tasks", {"taskType": "t"}, 503)
+            check(int(answer.headers["retry-after"]) > 0, f"when to try again: {answer.headers}")
+            node.call("POST", "/api/claim", {"workerId": "w"}, 503)
+            node.complete(claimed, expect=503)
+            node.call("GET", "/readyz", expect=503)
+            node.call("GET", "/healthz", expect=200)
+    finally:
+        fleet.postgres.start()
+    for node in fleet.nodes:
+        wait_for(lambda n=node: n.call("GET", "/readyz").status == 200, "a ready node")
+    same(fleet.node(2).complete(claimed)["state"], "COMPLETED")
+    has(fleet.node(0).show(task), state="COMPLETED", attempt=1)
+    fleet.pass_a_task()
+    fleet.doctor()
+
+
+@test(server=False)
+def postgres_may_restart_and_crash_under_load(nest):
+    fleet = Fleet(nest).wait_together()
+    load = Load(fleet, count=600)
+    for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGQUIT):
+        load.under_way("create", 5)
+        fleet.postgres.restart(how)
+    load.judge()
+
+
+@test(server=False)
+def postgres_may_freeze_under_load(nest):
+    fleet = Fleet(nest).wait_together()
+    load = Load(fleet, count=400)
+    for _ in range(2):
+        load.under_way("create", 5)
+        fleet.postgres.freeze()
+        time.sleep(3)
+        fleet.postgres.thaw()
+    load.judge()
+
+
+@test(server=False)
+def a_lost_answer_to_a_commit_is_asked_for(nest):
+    fleet = Fleet(nest, nodes=2, proxied=True).wait_together()
+    wire, statuses = fleet.wires[0]["postgres"], []
+    for i in range(12):
+        wire.lose_answer(b"COMMIT;")
+        answer = fleet.node(0).call("POST", "/api/tasks", {"taskType": "t", "idempotencyKey": f"k{i}"})
+        statuses.append(answer.status)
+        check(answer.status in (201, 503), f"create: {answer!r}")
+        again = fleet.node(1).create("t", idempotencyKey=f"k{i}", expect=(200, 201))
+        if answer.status == 201:
+            same(again["id"], answer.json["id"])
+        wire.lost.wait(1)
+    wire.heal()
+    check(wire.lost.is_set(), "no commit was lost")
+    same(statuses.count(201), len(statuses), "creates whose outcome was found out")
+    same(len(fleet.all_tasks(1)), 12)
+
+
+@test(server=False)
+def a_node_may_lose_postgres_alone(nest):
+    fleet = Fleet(nest, proxied=True).wait_together()
+    load = Load(fleet, count=1000)
+    for trouble in ("cut", "swallow"):
+        load.under_way("create", 5)
+        getattr(fleet.wires[1]["postgres"], trouble)()
+        time.sleep(2)
+        fleet.wires[1]["postgres"].heal()
+    load.judge()
+
+
+# ---- Versions side by side ----
+
+
+@test(server=False)
+def nodes_go_on_beside_a_newer_schema(nest):
+    fleet = Fleet(nest, nodes=2).wait_together()
+    load = Load(fleet, count=300)
+    load.under_way("create", 3)
+    version = int(fleet.sql("SELECT version FROM meta"))
+    fleet.sql("BEGIN; ALTER TABLE task ADD COLUMN from_the_future integer NOT NULL DEFAULT 0; "
+              "ALTER TABLE body ADD COLUMN from_the_future text; ALTER TABLE done ADD COLUMN from_the_future text; "
+              "CREATE TABLE future (id uuid PRIMARY KEY); CREATE INDEX future_task ON task (from_the_future); "
+              f"UPDATE meta SET version = {version + 1}; COMMIT")
+    load.under_way("create", 3)
+    fleet.add()
+    fleet.wait_together()
+    pass_through = fleet.node(2).create(queue="later")
+    claimed = fleet.node(0).claim_one("w", queues=["later"])
+    same(claimed["id"], pass_through["id"])
+    fleet.node(1).complete(claimed)
+    load.judge()
+    fleet.sql(f"UPDATE meta SET oldest_reader = {version + 1}")
+    said = nest.refuses("--listen", "127.0.0.1:0", "--data", nest.folder(), "--store", fleet.store_url())
+    check("newer errand" in said, said)
+
+
+main()

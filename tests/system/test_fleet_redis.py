@@ -1,0 +1,193 @@
+# tests/system/test_fleet_redis.py: Redis fails, or the way to it; the promises hold (G3, G4, G6).
+#
+# SPDX-License-Identifier: MIT
+"""Faults of Redis."""
+import threading
+import time
+
+from errand import check, main, same, test, wait_for
+from fleet import Fleet
+from history import Load
+
+
+def drain(fleet, count, worker=1):
+    """Claims until `count` different tasks were had; completes them."""
+    seen, end = set(), time.monotonic() + 30
+    while len(seen) < count:
+        check(time.monotonic() < end, f"only {len(seen)} of {count} tasks can be had")
+        for task in fleet.node(worker).claim("w", max=50, waitMs=2000):
+            check(task["id"] not in seen, "a task was given out twice")
+            seen.add(task["id"])
+            fleet.node(worker).complete(task)
+    return seen
+
+
+def many(fleet, count, at=0, **fields):
+    tasks = fleet.node(at).post("/api/tasks", [{"taskType": "t", **fields} for _ in range(count)], 201)
+    return {task["id"] for task in tasks}
+
+
+def all_brokers(fleet, kind):
+    for at in fleet.alive():
+        fleet.wait_broker(at, kind)
+
+
+def work_goes_on(fleet, break_it, mend_it, kind="degraded"):
+    """Before, during and after: tasks pass from node to node, none is lost, none comes twice."""
+    before = many(fleet, 40)
+    break_it()
+    if kind:
+        all_brokers(fleet, kind)
+    during = many(fleet, 40, at=1, documentId="d") | many(fleet, 40, at=2)
+    same(drain(fleet, 20, worker=0) <= before | during, True)
+    left = (before | during) - {task["id"] for task in fleet.node(0).list(state="COMPLETED", limit=500)}
+    mend_it()
+    all_brokers(fleet, "redis")
+    after = many(fleet, 10)
+    same(drain(fleet, len(left) + 10, worker=2), left | after)
+    fleet.pass_a_task()
+    fleet.doctor()
+
+
+@test(server=False)
+def redis_may_stop_and_start_empty(nest):
+    fleet = Fleet(nest).wait_together()
+    work_goes_on(fleet, fleet.redis.stop, fleet.redis.start)
+
+
+@test(server=False)
+def redis_may_freeze_and_thaw(nest):
+    fleet = Fleet(nest).wait_together()
+    work_goes_on(fleet, fleet.redis.freeze, fleet.redis.thaw)
+
+
+@test(server=False)
+def redis_may_run_out_of_memory(nest):
+    fleet = Fleet(nest).wait_together()
+
+    def fill():
+        fleet.redis.ask("CONFIG", "SET", "maxmemory-policy", "noeviction")
+        fleet.redis.ask("CONFIG", "SET", "maxmemory", "1mb")
+        many(fleet, 5)
+
+    def empty():
+        fleet.redis.ask("CONFIG", "SET", "maxmemory", "0")
+    began = fleet.node(0).create(priority="CRITICAL")
+    same(fleet.node(1).claim_one("w")["id"], began["id"])
+    fill()
+    drain(fleet, 5)
+    work_goes_on(fleet, lambda: None, empty, kind=None)
+
+
+@test(server=False)
+def redis_may_be_flushed_again_and_again(nest):
+    fleet = Fleet(nest).wait_together()
+    load, ending = Load(fleet, count=300), threading.Event()
+
+    def flush():
+        while not ending.wait(0.3):
+            fleet.redis.flush()
+    flusher = threading.Thread(target=flush)
+    flusher.start()
+    try:
+        load.under_way("create")
+        time.sleep(3)  # ten floods
+    finally:
+        ending.set()
+        flusher.join()
+    load.judge()
+    all_brokers(fleet, "redis")
+
+
+@test(server=False)
+def order_returns_within_two_seconds_of_a_flush(nest):
+    fleet = Fleet(nest).wait_together()
+    made = [fleet.node(i % 3).create(priority=priority) for i, priority in
+            enumerate(("LOW", "HIGH", "NORMAL", "CRITICAL", "LOW", "HIGH", "NORMAL", "CRITICAL"))]
+    fleet.redis.flush()
+    time.sleep(2)  # so says G4
+    order = [made[i]["id"] for i in (3, 7, 1, 5, 2, 6, 0, 4)]
+    same([fleet.node(i % 3).claim_one("w")["id"] for i in range(8)], order)
+
+
+@test(server=False)
+def redis_may_evict_what_it_likes(nest):
+    fleet = Fleet(nest).wait_together()
+    used = int(next(line for line in fleet.redis.ask("INFO", "memory").splitlines()
+                    if line.startswith("used_memory:")).split(":")[1])
+    fleet.redis.ask("CONFIG", "SET", "maxmemory-policy", "allkeys-random")
+    fleet.redis.ask("CONFIG", "SET", "maxmemory", str(used + 100_000))
+    made = set().union(*(many(fleet, 30, at=i % 3, documentId=f"d{i}") if i % 2 else many(fleet, 200, at=i % 3)
+                         for i in range(4)))
+    wait_for(lambda: "evicted_keys:0" not in fleet.redis.ask("INFO", "stats"), "keys to be evicted")
+    fleet.redis.ask("CONFIG", "SET", "maxmemory", "0")
+    same(drain(fleet, len(made)), made)
+    fleet.wait_together()
+    fleet.pass_a_task()
+
+
+@test(server=False)
+def a_node_may_be_blind_to_redis_alone(nest):
+    fleet = Fleet(nest, proxied=True).wait_together()
+    fleet.wires[1]["redis"].cut()
+    fleet.wait_broker(1, "degraded")
+    same([fleet.broker_of(0), fleet.broker_of(2)], ["redis", "redis"])
+    stream = fleet.node(1).stream("/api/events?types=state")
+    for documented in ({}, {"documentId": "d"}):
+        fleet.pass_a_task(maker=0, worker=1, ender=2, **documented)
+        fleet.pass_a_task(maker=1, worker=2, ender=0, **documented)
+    stream.until(lambda event, data: data["state"] == "COMPLETED" and data.get("documentId") == "d")
+    blind_and_seeing(fleet)
+    check(fleet.leader() is not None and sum(each["leader"] for each in fleet.roster(1)) == 1, "one leads")
+    fleet.wires[1]["redis"].heal()
+    fleet.wait_broker(1, "redis")
+    Load(fleet, count=100, seed=12).judge()
+
+
+def blind_and_seeing(fleet):
+    """They compete for documents: PostgreSQL decides."""
+    load = Load(fleet, count=200)
+    load.judge()
+
+
+@test(server=False)
+def a_node_whose_redis_swallows_everything_goes_on(nest):
+    fleet = Fleet(nest, proxied=True).wait_together()
+    fleet.wires[0]["redis"].swallow()
+    fleet.wait_broker(0, "degraded")
+    fleet.pass_a_task(maker=0, worker=1, ender=2)
+    fleet.pass_a_task(maker=1, worker=0, ender=2)
+    fleet.wires[0]["redis"].heal()
+    fleet.wait_broker(0, "redis")
+    fleet.wires[2]["redis"].delay(0.4)  # beyond the quarter of a second that a command has
+    fleet.wait_broker(2, "degraded")
+    fleet.pass_a_task(maker=0, worker=2, ender=1)
+    fleet.wires[2]["redis"].heal()
+    fleet.wait_broker(2, "redis")
+    fleet.doctor()
+
+
+@test(server=False)
+def two_redis_may_fail_one_by_one(nest):
+    fleet = Fleet(nest, redis=2).wait_together()
+    high, low = fleet.brokers
+    held = fleet.node(0).create(documentId="d", priority="LOW")
+    claimed = fleet.node(1).claim_one("w")
+    same((claimed["id"], high.ask("GET", "errand:doclock:{d}")), (held["id"], claimed["lease"]))
+    check(high.ask("GET", "errand:leader") and not low.ask("GET", "errand:leader"), "the leader's key is on the first")
+    fleet.node(2).complete(claimed)
+    for broken, whole in ((low, high), (high, low)):
+        broken.stop()
+        all_brokers(fleet, "degraded")
+        for priority in ("CRITICAL", "HIGH", "NORMAL", "LOW"):
+            fleet.pass_a_task(priority=priority)
+            fleet.pass_a_task(priority=priority, documentId="d", maker=2, worker=0, ender=1)
+        check(whole.ask("PING"), "the other lives")
+        broken.start()
+        all_brokers(fleet, "redis")
+    for priority in ("CRITICAL", "LOW"):
+        fleet.pass_a_task(priority=priority)
+    fleet.doctor()
+
+
+main()
