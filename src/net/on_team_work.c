@@ -13,6 +13,7 @@
 
 #define WAIT_SCHEMA "{\"type\":\"integer\",\"minimum\":0,\"maximum\":60000,\"default\":0}"
 #define NAME_SCHEMA "{\"type\":\"string\",\"minLength\":1,\"maxLength\":256}"
+#define MAIL_PAGE   (MESSAGES_MAX + TEAM_TASKS_MAX + 1) /* all, unless they are big */
 #define ID_SCHEMA   "{\"type\":\"string\",\"format\":\"uuid\"}"
 
 /* ---- Claims ---- */
@@ -206,6 +207,14 @@ static void mail_failed(struct call *call)
     call_fail(call, &call->failure);
 }
 
+/* Nothing on this page is for the agent, but it was not the last. */
+static void next_page(struct mail *mail)
+{
+    const struct records *found = &mail->query->records;
+    mail->query->record_filter.after = found->at[found->count - 1].id;
+    ask_mail(mail);
+}
+
 /* A watch is over with the first word, whoever it was for: it is set again before the next look. */
 static void mail_read(struct call *call)
 {
@@ -223,6 +232,10 @@ static void mail_read(struct call *call)
         return;
     }
     bool empty = count == 0 && !call->exchange->is_gone;
+    if (empty && mail->query->records.more) {
+        next_page(mail);
+        return;
+    }
     if (mail->waits && empty) {
         if (!mail->watch.active) {
             events_watch(call->api->options.events, &mail->watch);
@@ -259,7 +272,8 @@ static void open_mail(struct call *call)
     mail->query->record_filter = (struct record_filter){.kind = RECORD_MESSAGE,
                                                         .parent = mail->team.id,
                                                         .after = mail->after,
-                                                        .oldest_first = true};
+                                                        .oldest_first = true,
+                                                        .limit = MAIL_PAGE};
     call->done = mail_read;
     call->failed = mail_failed;
     if (mail->wait_ms > 0 && mail->team.status == TEAM_RUNNING) {
