@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/human.h"
+#include "cli/push.h"
 #include "cli/remote.h"
 #include "cli/verb.h"
 #include "task/task.h"
@@ -51,8 +52,7 @@ static bool read_file(const char *path, struct buf *out, struct err *err)
     return ok || err_wrap(err, "%s", path);
 }
 
-/* JSON as written, of a file (@FILE) or of standard input (-). */
-static bool read_payload(struct str word, struct buf *out, struct err *err)
+bool push_read_json(struct str word, struct buf *out, struct err *err)
 {
     bool ok = true;
     if (str_is(word, "-")) {
@@ -62,7 +62,7 @@ static bool read_payload(struct str word, struct buf *out, struct err *err)
     } else {
         buf_str(out, word);
     }
-    return ok && (json_valid(buf_view(out), err) || err_wrap(err, "the payload is not JSON"));
+    return ok && (json_valid(buf_view(out), err) || err_wrap(err, "this is not JSON"));
 }
 
 /* ---- The order ---- */
@@ -153,7 +153,7 @@ static enum exit_status run_push(const void *options, const struct words *words)
     SCOPED(buf_fini) struct buf body = BUF_INIT(REMOTE_BODY_MAX + MIB);
     struct err err = ERR_INIT;
     struct str task;
-    if (words->count > 1 && !read_payload(words->at[1], &payload, &err)) {
+    if (words->count > 1 && !push_read_json(words->at[1], &payload, &err)) {
         return verb_usage(&err);
     }
     write_order(push, words->at[0], buf_view(&payload), &body);

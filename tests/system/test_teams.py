@@ -2,7 +2,11 @@
 #
 # SPDX-License-Identifier: MIT
 """System tests of teams, without a language model."""
-from errand import START, UUID7, check, has, main, same, test, together, wait_for
+import json
+import os
+import subprocess
+
+from errand import START, UUID7, binary, check, has, main, same, test, together, wait_for
 from teams import begin, claim, end, ended, mail, say, states, story, task, team
 
 
@@ -378,6 +382,48 @@ def an_ended_team_goes_with_its_messages_when_tasks_do(s):
     team(s, ident)
     s.advance(2000)
     team(s, ident, 404)
+
+
+@test()
+def commands_begin_show_watch_and_cancel_a_team(s):
+    split = s.nest.file("split.json", json.dumps([task("a"), task("b", "a")]))
+    ident = s.cli("team", "start", "a prompt", "--tasks", f"@{split}", "--mate", "ann: facts",
+                  "--doc", "d", "--continue").strip()
+    has(team(s, ident), prompt="a prompt", documentId="d", onTaskFailure="continue")
+    same(team(s, ident)["teammates"][0]["focus"], "facts")
+    shown = s.cli("team", "show", ident)
+    check("0 of 2  running  a prompt" in shown and "WAITING    b  B  after a" in shown, shown)
+    check(s.cli("team", "say", ident, "hello", "--to", "ann").strip() == mail(s, ident)[0]["id"])
+    has(mail(s, ident)[0], **{"from": "user", "to": "ann", "body": "hello"})
+    check(ident in s.cli("team") and "a prompt" in s.cli("team"), "the list")
+    def work():
+        s.complete(claim(s, ident, "w", waitMs=20000), result="one")
+        s.complete(claim(s, ident, "w", waitMs=20000), result="two")
+    seen, _ = together(lambda: s.cli("team", "watch", ident), work)
+    check("task_completed  b  B  by w" in seen and seen.endswith("## A\n\none\n\n## B\n\ntwo\n"), seen)
+    same(s.cli("team", "cancel", ident), "removed\n")
+    ident = s.cli("team", "start", "other", "--tasks", json.dumps([task("a")])).strip()
+    same(s.cli("team", "cancel", ident), "cancelled\n")
+    s.cli("team", "watch", ident, expect=1)
+    s.cli("team", "show", ident[:-1], expect=1)
+    s.cli("team", "start", "p", expect=1)
+    s.cli("team", "start", "p", "--tasks", "nonsense", expect=2)
+
+
+@test()
+def the_example_works(s):
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples/team")
+    run = subprocess.run([os.path.join(folder, "run.sh")], capture_output=True, text=True,
+                         timeout=120, check=False, env={
+                             **os.environ, "ERRAND": binary(),
+                             "ERRAND_URL": f"http://127.0.0.1:{s.port}"})
+    same(run.returncode, 0, run.stdout + run.stderr)
+    found = s.get("/api/teams")[0]
+    has(found, status="completed", tasksDone=5)
+    words = {(m["from"], m.get("to"), m["body"]) for m in mail(s, found["teamId"]) if "to" in m}
+    check({("editor", "poet", "lighthouses"), ("editor", "critic", "be kind"),
+           ("critic", "editor", "I will be kind")} <= words, words)
+    check("## Bind the book" in run.stdout, run.stdout)
 
 
 main()
