@@ -55,6 +55,18 @@ static bool is_new_order(const struct edit *e)
            e->verb != VERB_SKIP && e->verb != VERB_RENAME && !names_some_title(e);
 }
 
+/* "make it 5pm", "set it to noon": the new time stands right behind the pronoun. */
+static bool sets_it(const struct edit *e)
+{
+    size_t it = e->verb_to, value = it + 1;
+    if (e->verb != VERB_DO || e->verb_at > 2 || it >= e->t.count ||
+        !token_is_word(&e->t, it, "it") || e->asked->count == 0) {
+        return false;
+    }
+    value += token_is(&e->t, value, WORD_TO);
+    return value < e->t.count && e->use[value] == USE_VALUE;
+}
+
 static bool is_edit(const struct edit *e)
 {
     bool marked = e->instead || e->not_more || e->only || e->also || e->has_shift ||
@@ -62,7 +74,7 @@ static bool is_edit(const struct edit *e)
     if (e->strong) {
         return !is_new_order(e);
     }
-    if (marked && names_some_title(e)) {
+    if ((marked && names_some_title(e)) || sets_it(e)) {
         return true;
     }
     bool led = e->verb != VERB_NONE && e->verb_at <= 2;

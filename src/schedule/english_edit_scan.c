@@ -310,6 +310,24 @@ static void sort_phrases(struct edit *e)
     }
 }
 
+/* "move it to 5": a number that only an edit takes for a time of the day. */
+static void find_bare_hour(struct edit *e)
+{
+    const struct tokens *t = &e->t;
+    for (size_t at = 0; !e->has_value && at + 1 < t->count; at++) {
+        struct phrase p = {.from = at + 1, .said = said_nothing()};
+        if (!token_is(t, at, WORD_TO) || e->use[at + 1] != USE_NONE) {
+            continue;
+        }
+        p.to = phrase_clocks(t, p.from, true, &p.said);
+        bool last = p.to >= t->count || token_is_mark(t, p.to);
+        if (p.to > p.from && last) {
+            mark(e, &p, USE_VALUE);
+            add_value(e, &p);
+        }
+    }
+}
+
 /* ---- tomorrow's, the next ---- */
 
 static void find_instance(struct edit *e)
@@ -425,6 +443,7 @@ void edit_scan(struct edit *e)
     find_call(e);
     find_markers(e);
     sort_phrases(e);
+    find_bare_hour(e);
     find_instance(e);
     find_shift(e);
     e->from_name = takes_away(e);
