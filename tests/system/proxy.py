@@ -4,7 +4,8 @@
 #     proxy.cut()                              # connections break, new ones are refused
 #     proxy.swallow(up=False, down=True)       # what the server answers never arrives
 #     proxy.delay(0.2)                         # each way
-#     proxy.lose_answer(b"COMMIT")             # the next answer to such bytes is lost with its connection
+#     proxy.lose_answer(b"COMMIT;")            # the next answer to such bytes is lost with its connection
+#     proxy.lose_question(b"COMMIT;")          # the next such bytes never arrive, and nothing more on that connection
 #     proxy.heal()
 #
 # "Up" is from the node to the server, "down" the answers. A thread per direction and connection: few connections, little
@@ -24,7 +25,7 @@ class Link:
     """One connection through the proxy: two sockets."""
 
     def __init__(self, proxy, node, server):
-        self.proxy, self.node, self.server, self.doomed = proxy, node, server, False
+        self.proxy, self.node, self.server, self.doomed, self.stuck = proxy, node, server, False, False
         for ends in ((node, server, "up"), (server, node, "down")):
             threading.Thread(target=self.pump, args=ends, daemon=True).start()
 
@@ -40,7 +41,10 @@ class Link:
         """One piece of one direction, treated as the proxy is told at this moment."""
         proxy = self.proxy
         if way == "up" and proxy.dooms(data):
-            self.doomed = True
+            self.doomed, self.stuck = not proxy.loses_question, proxy.loses_question
+        if self.stuck:
+            proxy.lost.set()
+            return
         if way == "down" and self.doomed:
             proxy.lost.set()
             raise ConnectionAbortedError
@@ -64,7 +68,7 @@ class Proxy:
 
     def __init__(self, nest, target):
         self.target, self.guard, self.links = target, threading.Lock(), set()
-        self.is_cut, self.closed, self.doom = False, False, None
+        self.is_cut, self.closed, self.doom, self.loses_question = False, False, None, False
         self.lost = threading.Event()
         self.heal()
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -125,11 +129,15 @@ class Proxy:
     def swallow(self, up=True, down=True):
         self.swallows = {"up": up, "down": down}
 
-    def lose_answer(self, pattern):
+    def lose_answer(self, pattern, question=False):
         """The next answer to bytes that hold `pattern` is not passed on, and its connection breaks."""
         self.lost.clear()
         with self.guard:
-            self.doom = pattern
+            self.doom, self.loses_question = pattern, question
+
+    def lose_question(self, pattern):
+        """The next bytes that hold `pattern` are not passed on, and their connection stays open and silent."""
+        self.lose_answer(pattern, question=True)
 
     def heal(self):
         """As new. What was swallowed has left gaps, so those connections are broken."""

@@ -129,8 +129,8 @@ static bool begin_writing(struct pg_store *store, struct err *err)
     struct pg_call calls[] = {
         {.sql = PG_BEGIN},          {.sql = PG_GROW_EPOCH},
         {.sql = PG_FORGET_WRITERS}, {.sql = PG_ADD_WRITER, .args = &args},
-        {.sql = PG_DROP_STRAYS},    {.sql = PG_FOLD_COUNTERS},
-        {.sql = PG_COMMIT},
+        {.sql = PG_DROP_STRAYS},    {.sql = PG_ADD_MARK, .args = &args},
+        {.sql = PG_FOLD_COUNTERS},  {.sql = PG_COMMIT},
     };
     if (!pg_run(&store->pg, calls, ARRAY_LEN(calls), err)) {
         store->node = 0;

@@ -22,8 +22,8 @@ struct pg_tx {
     struct tx tx;
     struct pg_store *store;
     bool open;
-    bool begun;   /* BEGIN was sent: it goes along with the first statement */
-    uint64_t xid; /* 0: nothing was written yet */
+    bool begun;    /* BEGIN was sent: it goes along with the first statement */
+    uint64_t mark; /* its number in this store; 0: nothing was written yet */
     struct count_change counts;
     struct args attempts, logs; /* written with the commit */
     struct map ties;            /* of struct tie: what was loaded, and so cannot get new ones */

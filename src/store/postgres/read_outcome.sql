@@ -1,2 +1,3 @@
--- store/postgres/read_outcome.sql: what became of a transaction whose answer was lost.
-SELECT pg_xact_status($1::bigint::text::xid8);
+-- store/postgres/read_outcome.sql: the number of the last transaction of store $1 that was committed.
+-- No row: one that raises it is still under way, somewhere in the server, and may yet be committed.
+SELECT number FROM mark WHERE node = $1 FOR UPDATE SKIP LOCKED;

@@ -1,2 +1,3 @@
 -- store/postgres/remove_writer.sql: a store is closed.
-DELETE FROM writer WHERE node = $1;
+WITH closed AS (DELETE FROM writer WHERE node = $1)
+DELETE FROM mark WHERE node = $1;

@@ -2,7 +2,7 @@
  *
  * BEGIN goes out with the first statement; counters, attempts and logs go out with the COMMIT. If
  * the connection breaks while that is under way, nobody knows what happened: a new connection
- * asks for the outcome by the transaction's number.
+ * looks for the mark that the transaction would have left (004_marks.sql).
  *
  * Thread: engine. Keeps: G1, I7, rule 5.
  *
@@ -33,7 +33,7 @@ bool pg_begin(struct store *base, struct tx **out, struct err *err)
     tx->store = store;
     tx->open = true;
     tx->begun = false;
-    tx->xid = 0;
+    tx->mark = 0;
     *out = &tx->tx;
     return true;
 }
@@ -71,6 +71,7 @@ void pg_abandon(struct tx *base)
 bool pg_tx_run(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use use, struct err *err)
 {
     struct pg_call all[TX_CALLS_MAX + 3];
+    SCOPED(args_fini) struct args node;
     size_t before = 0, after = 0;
     assert(n <= TX_CALLS_MAX);
     if (!tx->begun) {
@@ -78,8 +79,10 @@ bool pg_tx_run(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use us
         all[before++] = (struct pg_call){.sql = PG_LIMITS};
     }
     memcpy(all + before, calls, n * sizeof *calls);
-    if (use == TX_WRITES && tx->xid == 0) {
-        all[before + n + after++] = (struct pg_call){.sql = PG_READ_XID};
+    args_init(&node, false);
+    if (use == TX_WRITES && tx->mark == 0) {
+        arg_int(&node, tx->store->node);
+        all[before + n + after++] = (struct pg_call){.sql = PG_RAISE_MARK, .args = &node};
     }
     tx->begun = true;
     if (!pg_run(&tx->store->pg, all, before + n + after, err)) {
@@ -87,7 +90,7 @@ bool pg_tx_run(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use us
     }
     memcpy(calls, all + before, n * sizeof *calls);
     if (after > 0) {
-        tx->xid = (uint64_t)get_int(all[before + n].result, 0, 0);
+        tx->mark = (uint64_t)get_int(all[before + n].result, 0, 0);
     }
     pg_calls_fini(all, before);
     pg_calls_fini(all + before + n, after);
@@ -127,41 +130,39 @@ bool pg_tx_flush(struct pg_tx *tx, struct err *err)
 
 enum commit { COMMIT_UNKNOWN, COMMIT_KEPT, COMMIT_UNDONE };
 
-static enum commit ask_outcome(struct pg_store *store, uint64_t xid)
+static enum commit ask_outcome(struct pg_store *store, uint64_t mark)
 {
     SCOPED(args_fini) struct args args;
     enum commit outcome = COMMIT_UNKNOWN;
     args_init(&args, false);
-    arg_int(&args, (int64_t)xid);
+    arg_int(&args, store->node);
     struct pg_call call = {.sql = PG_READ_OUTCOME, .args = &args};
     if (!pg_ready(&store->pg, PG_READY_MS, NULL) || !pg_run(&store->pg, &call, 1, NULL)) {
         return COMMIT_UNKNOWN;
     }
-    struct str said = get_str(call.result, 0, 0);
-    if (str_is(said, "committed")) {
-        outcome = COMMIT_KEPT;
-    } else if (str_is(said, "aborted")) {
-        outcome = COMMIT_UNDONE;
+    if (get_count(call.result) == 1) { /* else it is still under way */
+        uint64_t last = (uint64_t)get_int(call.result, 0, 0);
+        outcome = last >= mark ? COMMIT_KEPT : COMMIT_UNDONE;
     }
-    pg_calls_fini(&call, 1); /* or it is still in progress, or too old to be known */
+    pg_calls_fini(&call, 1);
     return outcome;
 }
 
 /* The answer to a COMMIT was lost. */
-static enum commit find_outcome(struct pg_store *store, uint64_t xid)
+static enum commit find_outcome(struct pg_store *store, uint64_t mark)
 {
     int64_t until_us = clock_real_mono_us() + OUTCOME_MAX_US;
-    enum commit outcome = ask_outcome(store, xid);
+    enum commit outcome = ask_outcome(store, mark);
     while (outcome == COMMIT_UNKNOWN && clock_real_mono_us() < until_us) {
         poll(NULL, 0, OUTCOME_PAUSE_MS);
-        outcome = ask_outcome(store, xid);
+        outcome = ask_outcome(store, mark);
     }
     return outcome;
 }
 
 static bool judge_lost(struct pg_tx *tx, struct err *err)
 {
-    switch (find_outcome(tx->store, tx->xid)) {
+    switch (find_outcome(tx->store, tx->mark)) {
     case COMMIT_KEPT:
         log_warn("store: the answer to a commit was lost; it had succeeded");
         return true;
@@ -186,7 +187,7 @@ static bool finish(struct pg_tx *tx, struct err *err)
     }
     calls[n++] = (struct pg_call){.sql = PG_COMMIT};
     if (!pg_tx_run(tx, calls, n, TX_READS, &why)) {
-        bool lost = tx->xid != 0 && !pg_up(&tx->store->pg);
+        bool lost = tx->mark != 0 && !pg_up(&tx->store->pg);
         return lost ? judge_lost(tx, err) : err_set(err, why.kind, "commit: %s", why.text);
     }
     bool kept = strcmp(PQcmdStatus(calls[n - 1].result), "COMMIT") == 0;
