@@ -218,6 +218,7 @@ static void begin_again(struct batch *batch)
     undo_chunks(&batch->answered);
     move_all(&again, &batch->answered);
     move_all(&again, &batch->deferred);
+    move_all(&again, &batch->commands); /* not yet decided when the store said no */
     move_all(&again, &engine->pending);
     move_all(&engine->pending, &again);
 }

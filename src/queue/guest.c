@@ -225,6 +225,12 @@ const struct task *guest_task(struct batch *batch, struct task_id id)
     return item == NULL || !item->found || item->removed ? NULL : &item->now;
 }
 
+const struct task *guest_peek(struct batch *batch, struct task_id id)
+{
+    struct item *item = batch_peek(batch, id);
+    return item == NULL || !item->found || item->removed ? NULL : &item->now;
+}
+
 void guest_hush(struct batch *batch, struct str queue)
 {
     struct lane *lane = lane_find(&batch->engine->lanes, queue);

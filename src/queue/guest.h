@@ -62,6 +62,8 @@ MUST_CHECK bool guest_cancel(struct batch *batch, struct task_id id, struct str 
                              struct err *err);
 /* The task as this batch leaves it so far; NULL: there is none, or the store failed. */
 const struct task *guest_task(struct batch *batch, struct task_id id);
+/* The same only if the batch deals with it already: nothing is loaded, and no row locked. */
+const struct task *guest_peek(struct batch *batch, struct task_id id);
 
 /* Whoever waits for tasks of this queue alone is answered with none: there will be no more. */
 void guest_hush(struct batch *batch, struct str queue);

@@ -52,6 +52,7 @@ void batch_fail_store(struct batch *batch, const struct err *err)
 {
     if (batch_ok(batch)) {
         batch->err = *err;
+        batch->lost = batch->lost || err->kind == ERR_CONFLICT; /* begun again, see store.h */
     }
 }
 
