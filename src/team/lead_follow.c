@@ -69,23 +69,37 @@ static struct str say_failed(const struct follow *f, struct str what)
 
 /* ---- Tasks ---- */
 
-/* How many have not ended, and how many have ended well. */
-static void count(const struct follow *f, size_t *open, size_t *good)
+#define LIVE_STATES ((1u << TASK_COMPLETED) - 1)
+
+/* How many of its tasks are in one of these states. Rows of others are not locked: another node may
+ * be ending them, and waits for the team that we hold. */
+static bool count(const struct follow *f, unsigned states, size_t *out)
 {
-    *open = *good = 0;
-    for (size_t i = 0; i < f->team.tasks.count; i++) {
-        const struct task *task = guest_task(f->batch, f->team.tasks.at[i].task);
-        *open += task != NULL && !over(task->state);
-        *good += task != NULL && task->state == TASK_COMPLETED;
+    struct err err = ERR_INIT;
+    struct task_id *ids;
+    size_t ids_count;
+    struct task_filter filter = {.team = f->team.id, .states = states};
+    if (!tx_select(guest_tx(f->batch), &filter, guest_arena(f->batch), &ids, &ids_count, &err)) {
+        guest_store_failed(f->batch, &err);
+        return false;
     }
+    *out = 0;
+    for (size_t i = 0; i < f->team.tasks.count; i++) {
+        const struct task *task = guest_peek(f->batch, f->team.tasks.at[i].task);
+        bool stored = false;
+        for (size_t j = 0; task == NULL && j < ids_count; j++) {
+            stored = stored || id_eq(ids[j], f->team.tasks.at[i].task);
+        }
+        *out += task != NULL ? states >> task->state & 1 : stored;
+    }
+    return true;
 }
 
 /* The last one has ended: with a model the synthesis is ready by now, without one this is it. */
 static void follow_last(struct follow *f)
 {
     size_t open, good;
-    count(f, &open, &good);
-    if (open > 0) {
+    if (!count(f, LIVE_STATES, &open) || open > 0 || !count(f, 1u << TASK_COMPLETED, &good)) {
         return;
     }
     if (good == 0) {
