@@ -490,7 +490,7 @@ bool edit_skip(struct edit *e, struct edit_change *change)
     const struct edit_schedule *s = &e->asked->schedules[change->which];
     struct recur_order order = {.rule = s->rule, .zone = e->asked->zone};
     struct zone_answer answer;
-    int64_t from, upto;
+    int64_t from = 0, upto = 0;
     order.start = (struct when){.is_utc = true, .s = wall_div(s->next_ms, 1000)};
     if (s->rule == NULL || !recur_new(&order, &recur, NULL)) {
         return edit_refuse(e, "scheduleId", STR("that schedule runs only once; cancel it instead"));
