@@ -28,9 +28,9 @@ bool team_call_find(struct call *call, struct task_id id, void (*done)(struct ca
     struct query *query = call_query(call, QUERY_RECORD);
     query->record_filter.kind = RECORD_TEAM;
     query->id = id;
+    ((struct team_call *)call->own)->query = query;
     call->done = done;
     call_ask(call, query);
-    ((struct team_call *)call->own)->query = query;
     return true;
 }
 
@@ -47,12 +47,12 @@ bool team_call_read(struct call *call, struct team *out)
     return false;
 }
 
-struct query *team_call_tasks(struct call *call, struct task_id team)
+void team_call_tasks(struct call *call, struct task_id team, struct query **out)
 {
     struct query *query = call_query(call, QUERY_LIST);
     query->filter = (struct task_filter){.team = team, .limit = TEAM_ROWS_MAX, .omit_over = 1};
+    *out = query;
     call_ask(call, query);
-    return query;
 }
 
 struct lead_order *team_call_wish(struct call *call, enum lead_verb verb,
@@ -134,7 +134,7 @@ static void show_tasks(struct call *call)
     struct show *show = call->own;
     if (team_call_read(call, &show->team)) {
         call->done = answer_show;
-        show->tasks = team_call_tasks(call, show->team.id);
+        team_call_tasks(call, show->team.id, &show->tasks);
     }
 }
 
@@ -153,6 +153,7 @@ struct list_in {
     size_t limit;
     uint64_t before;
     struct query *teams, **tasks;
+    size_t asked; /* teams whose tasks were */
 };
 
 static bool set_status(void *into, struct str value, struct err *err)
@@ -209,19 +210,19 @@ static void answer_list(struct call *call)
     call_answer_with(call, 200, "application/json", link);
 }
 
+/* One team after the other: answers share the arena of the call. */
 static void list_tasks(struct call *call)
 {
     struct list_in *in = call->own;
-    size_t count = in->teams->records.count;
-    call->done = answer_list;
-    if (count == 0) {
+    if (in->asked == in->teams->records.count) {
         answer_list(call);
         return;
     }
-    in->tasks = arena_array(call->arena, struct query *, count);
-    for (size_t i = 0; i < count; i++) {
-        in->tasks[i] = team_call_tasks(call, in->teams->records.at[i].id);
+    if (in->asked == 0) {
+        in->tasks = arena_array(call->arena, struct query *, in->teams->records.count);
     }
+    size_t at = in->asked++;
+    team_call_tasks(call, in->teams->records.at[at].id, &in->tasks[at]);
 }
 
 bool on_team_list(struct call *call, struct err *err)

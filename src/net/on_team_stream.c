@@ -140,7 +140,7 @@ static void stream_tasks(struct call *call)
         stream->filter.topic = lead_topic(stream->team.id, call->arena);
         stream->filter.ends = lead_is_last;
         call->done = begin_stream;
-        stream->tasks = team_call_tasks(call, stream->team.id);
+        team_call_tasks(call, stream->team.id, &stream->tasks);
     }
 }
 

@@ -22,7 +22,8 @@ MUST_CHECK bool team_call_find(struct call *call, struct task_id id,
                                void (*done)(struct call *call), struct err *err);
 /* What was found; false: the call is over, answered with what is wrong. */
 MUST_CHECK bool team_call_read(struct call *call, struct team *out);
-struct query *team_call_tasks(struct call *call, struct task_id team); /* asked */
+/* Asks for its tasks. The call may be over afterwards: when the readers have ended. */
+void team_call_tasks(struct call *call, struct task_id team, struct query **out);
 struct lead_order *team_call_wish(struct call *call, enum lead_verb verb,
                                   void (*done)(struct call *call));
 

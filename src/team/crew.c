@@ -171,15 +171,15 @@ void crew_quiet(struct crew *crew)
 
 void crew_stop(struct crew *crew)
 {
-    if (crew == NULL || !crew->started) {
+    if (crew == NULL || crew->started == 0) {
         return;
     }
     end(crew, true);
-    for (size_t i = 0; i < CREW_SEATS; i++) {
+    pthread_join(crew->watch, NULL);
+    for (size_t i = 0; i + 1 < crew->started; i++) {
         pthread_join(crew->seats[i].thread, NULL);
     }
-    pthread_join(crew->watch, NULL);
-    crew->started = false;
+    crew->started = 0;
 }
 
 /* ---- Life ---- */
@@ -230,10 +230,11 @@ bool crew_start(struct crew *crew, struct lead *lead, struct engine *engine, str
         }
     }
     bool ok = pthread_create(&crew->watch, NULL, watch, crew) == 0;
+    crew->started = ok;
     for (size_t i = 0; ok && i < CREW_SEATS; i++) {
         ok = pthread_create(&crew->seats[i].thread, NULL, seat_run, &crew->seats[i]) == 0;
+        crew->started += ok;
     }
-    crew->started = ok;
     return ok || err_set(err, ERR_INTERNAL, "start the threads of the crew");
 }
 

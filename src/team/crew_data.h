@@ -54,9 +54,10 @@ struct crew {
     pthread_cond_t changed;
     struct list teams;
     uint64_t version, serial;
-    bool leads, quiet, stop, started;
+    bool leads, quiet, stop;
     size_t resting; /* seats that have ended */
     struct seat seats[CREW_SEATS];
+    size_t started;  /* threads: the watch, then the seats; the starter's alone */
     pthread_t watch; /* gives back what did not finish within the grace period */
 };
 
