@@ -1,5 +1,5 @@
 -- store/postgres/finish_tasks.sql: tasks that end move to the history, each by one compare-and-set.
--- Says which did. ends: 1 frees its document, 2 all its documents, 3 keeps it.
+-- Says which did. Takes what finish_on_documents.sql takes.
 WITH c AS MATERIALIZED (
     SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS was_state, unnest($3::integer[]) AS was_attempt,
            unnest($4::bytea[]) AS document, unnest($5::integer[]) AS ends, unnest($6::bigint[]) AS node,
@@ -21,7 +21,7 @@ WITH c AS MATERIALIZED (
 ), changed AS (
     DELETE FROM task t
      USING c
-     WHERE t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
+     WHERE t.id = ANY ($1) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
     RETURNING c.*
 ), ended AS (
     INSERT INTO done (id, state, priority, attempt, retries, max_retries, timeout_ms, scheduled_ms, queued_ms,
@@ -35,18 +35,5 @@ WITH c AS MATERIALIZED (
            c.progress_message, c.cost_estimated, c.cost_actual, c.cost_tokens, c.error_code, c.error_message,
            c.error_detail, c.finished_ms, c.cancelled_ms, c.result
       FROM changed c
-), freed AS (
-    DELETE FROM doc_lease l
-     USING changed c
-     WHERE c.ends = 1 AND l.document = c.document AND l.holder = c.id
-), freed_all AS (
-    DELETE FROM doc_lease l
-     USING changed c
-     WHERE c.ends = 2 AND l.holder = c.id AND l.batch
-), kept AS (
-    UPDATE doc_lease l
-       SET kept = true, node = c.node
-      FROM changed c
-     WHERE c.ends = 3 AND l.document = c.document AND l.holder = c.id
 )
 SELECT n FROM changed;

@@ -1,8 +1,8 @@
 /* store/postgres/fleet.c: what the engine asks the rows for when other nodes work on them too.
  *
  * Limits hold for the whole fleet: a queue's row is locked by whoever claims from it, and then what
- * runs is counted, so that no counter can drift. The bucket of a rate limit is in the row;
- * save_tasks.sql takes from it.
+ * runs is counted, so that no counter can drift. The bucket of a rate limit is in the row; the
+ * commit takes from it what was started (pay_rates.sql).
  *
  * Thread: engine.
  *
@@ -82,11 +82,14 @@ bool pg_rooms(struct tx *base, const struct str *names, size_t names_count, int6
     if (!pg_tx_run(PG_TX(base), calls, ARRAY_LEN(calls), TX_READS, err)) {
         return err_wrap(err, "look for room");
     }
+    bool rates = false;
     *count = get_count(calls[0].result);
     *out = arena_array(arena, struct store_room, *count);
     for (size_t i = 0; i < *count; i++) {
         read_room(calls[0].result, i, calls[1].result, now_ms, arena, &(*out)[i]);
+        rates |= (*out)[i].settings.rate_per_second > 0;
     }
+    PG_TX(base)->no_rates = names_count == 0 && !rates;
     pg_calls_fini(calls, ARRAY_LEN(calls));
     return true;
 }

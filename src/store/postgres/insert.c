@@ -13,6 +13,7 @@
 #define CHUNK_BYTES (16 * MIB)
 
 struct chunk {
+    bool fresh; /* nothing has happened to its tasks yet */
     struct args tasks, tags, depends, documents;
     struct buf scratch; /* packed tags of the task at hand */
 };
@@ -75,12 +76,41 @@ static void add_relations(struct pg_tx *tx, struct chunk *chunk, const struct ta
     }
 }
 
+/* Nothing has happened to it yet: it needs half of its columns. */
+static bool is_fresh(const struct task *task)
+{
+    const struct task_error *error = &task->error;
+    return !task_state_terminal(task->state) && task->state != TASK_RUNNING && task->attempt == 0 &&
+           task->retries == 0 && task->started_ms == 0 && !task->cancel_requested &&
+           str_absent(task->cancel_reason) && task->token == 0 && task->outcome == OUTCOME_NONE &&
+           str_absent(task->worker) && task->lease_ms == 0 && task->attempt_ended_ms == 0 &&
+           task->log_bytes == 0 && task->progress < 0 && str_absent(task->progress_message) &&
+           task->cost.estimated < 0 && task->cost.actual < 0 && task->cost.tokens < 0 &&
+           str_absent(error->code) && str_absent(error->message) && str_absent(error->detail);
+}
+
+static void args_fresh(struct args *args, const struct task *task)
+{
+    arg_small(args, task->state);
+    arg_small(args, task->priority);
+    arg_small(args, task->max_retries);
+    arg_int(args, task->timeout_ms);
+    arg_int(args, task->scheduled_ms);
+    arg_int(args, task->queued_ms);
+    arg_int(args, task->updated_ms);
+    arg_small(args, task->unmet);
+}
+
 /* A live task has no result and no end; the schema has no room for them. */
 static void add_task(struct pg_tx *tx, struct chunk *chunk, const struct task *task)
 {
     args_order(&chunk->tasks, task, &chunk->scratch);
-    args_standing(&chunk->tasks, task);
-    args_end(&chunk->tasks, task);
+    if (chunk->fresh) {
+        args_fresh(&chunk->tasks, task);
+    } else {
+        args_standing(&chunk->tasks, task);
+        args_end(&chunk->tasks, task);
+    }
     args_row_end(&chunk->tasks);
     add_relations(tx, chunk, task);
     if (task->state == TASK_RUNNING && !str_absent(task->document)) {
@@ -91,7 +121,8 @@ static void add_task(struct pg_tx *tx, struct chunk *chunk, const struct task *t
 
 static bool chunk_write(struct pg_tx *tx, struct chunk *chunk, struct err *err)
 {
-    struct pg_call calls[4] = {{.sql = PG_INSERT_TASKS, .args = &chunk->tasks}};
+    struct pg_call calls[4] = {
+        {.sql = chunk->fresh ? PG_INSERT_FRESH : PG_INSERT_TASKS, .args = &chunk->tasks}};
     size_t n = 1;
     if (chunk->tags.rows_count > 0) {
         calls[n++] = (struct pg_call){.sql = PG_INSERT_TAGS, .args = &chunk->tags};
@@ -116,6 +147,10 @@ bool pg_insert(struct tx *base, const struct task *const *tasks, size_t n, struc
     SCOPED(chunk_fini) struct chunk chunk;
     size_t bytes = 0;
     chunk_init(&chunk);
+    chunk.fresh = true;
+    for (size_t i = 0; i < n; i++) {
+        chunk.fresh = chunk.fresh && is_fresh(tasks[i]);
+    }
     for (size_t i = 0; i < n; i++) {
         add_task(PG_TX(base), &chunk, tasks[i]);
         bytes += task_texts_size(tasks[i]);

@@ -102,6 +102,7 @@ static void args_missing(struct args *wanted, struct args *ids, struct task_load
     }
 }
 
+/* Those that are live: nearly always all of them. */
 static bool look(struct pg_tx *tx, struct task_load **missing, size_t n, struct err *err)
 {
     SCOPED(args_fini) struct args wanted;
@@ -111,47 +112,64 @@ static bool look(struct pg_tx *tx, struct task_load **missing, size_t n, struct 
     args_missing(&wanted, &ids, missing, n);
     struct pg_call calls[] = {
         {.sql = PG_LOAD_LIVE, .suffix = PG_LOCK_LIVE, .args = &wanted},
-        {.sql = PG_LOAD_DONE, .suffix = PG_LOCK_DONE, .args = &wanted},
         {.sql = PG_FIND_TIES, .args = &ids},
     };
     if (!pg_tx_run(tx, calls, ARRAY_LEN(calls), TX_READS, err)) {
         return false;
     }
     take_rows(tx, calls[0].result, missing);
-    take_rows(tx, calls[1].result, missing);
-    take_ties(tx, calls[2].result);
+    take_ties(tx, calls[1].result);
     pg_calls_fini(calls, ARRAY_LEN(calls));
     return true;
 }
 
-/* Keeps those of `missing` that exist although they were not found; *n becomes how many. */
-static bool keep_moving(struct pg_tx *tx, struct task_load **missing, size_t *n, struct err *err)
+/* Keeps those that were not found. */
+static size_t keep_missing(struct task_load **missing, size_t n)
 {
-    SCOPED(args_fini) struct args ids;
-    size_t left = 0, moving = 0;
-    args_init(&ids, true);
-    for (size_t i = 0; i < *n; i++) {
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
         if (!missing[i]->found) {
             missing[left++] = missing[i];
-            arg_id(&ids, missing[i]->id);
-            args_row_end(&ids);
         }
     }
-    *n = 0;
-    struct pg_call call = {.sql = PG_FIND_BODIES, .args = &ids};
-    if (left == 0 || !pg_tx_run(tx, &call, 1, TX_READS, err)) {
-        return left == 0;
-    }
-    for (size_t i = 0; i < left; i++) {
-        for (size_t row = 0; row < get_count(call.result); row++) {
-            if (id_eq(get_id(call.result, row, 0), missing[i]->id)) {
+    return left;
+}
+
+/* Keeps those that exist although they were in neither table: they were just moving. */
+static size_t keep_moving(const PGresult *bodies, struct task_load **missing, size_t n)
+{
+    size_t moving = 0;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t row = 0; row < get_count(bodies); row++) {
+            if (id_eq(get_id(bodies, row, 0), missing[i]->id)) {
                 missing[moving++] = missing[i];
                 break;
             }
         }
     }
-    pg_calls_fini(&call, 1);
-    *n = moving;
+    return moving;
+}
+
+/* Of those that are not live: the finished ones, and which of the rest exist at all. */
+static bool look_back(struct pg_tx *tx, struct task_load **missing, size_t *n, struct err *err)
+{
+    SCOPED(args_fini) struct args wanted;
+    SCOPED(args_fini) struct args ids;
+    args_init(&wanted, true);
+    args_init(&ids, true);
+    args_missing(&wanted, &ids, missing, *n);
+    struct pg_call calls[] = {
+        {.sql = PG_LOAD_DONE, .suffix = PG_LOCK_DONE, .args = &wanted},
+        {.sql = PG_FIND_TIES, .args = &ids},
+        {.sql = PG_FIND_BODIES, .args = &ids},
+    };
+    if (!pg_tx_run(tx, calls, ARRAY_LEN(calls), TX_READS, err)) {
+        return false;
+    }
+    take_rows(tx, calls[0].result, missing);
+    take_ties(tx, calls[1].result);
+    *n = keep_moving(calls[2].result, missing, keep_missing(missing, *n));
+    pg_calls_fini(calls, ARRAY_LEN(calls));
     return true;
 }
 
@@ -167,7 +185,11 @@ bool pg_load(struct tx *base, struct task_load *loads, size_t n, struct err *err
         if (looks == LOOKS_MAX) {
             return err_set(err, ERR_CONFLICT, "load: a task would not stand still");
         }
-        if (!look(PG_TX(base), missing, n, err) || !keep_moving(PG_TX(base), missing, &n, err)) {
+        if (!look(PG_TX(base), missing, n, err)) {
+            return err_wrap(err, "load tasks");
+        }
+        n = keep_missing(missing, n);
+        if (n > 0 && !look_back(PG_TX(base), missing, &n, err)) {
             return err_wrap(err, "load tasks");
         }
     }

@@ -10,6 +10,6 @@ SELECT k.n, b.id, b.type, b.queue, b.created_ms, b.expires_ms, b.backoff_base_ms
        d.error_detail, d.finished_ms, d.cancelled_ms,
        CASE WHEN octet_length(d.result) > k.omit_over THEN NULL ELSE d.result END, d.result IS NOT NULL
   FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS k (id, omit_over, n)
-  JOIN done d ON d.id = k.id
+  JOIN done d ON d.id = k.id AND d.id = ANY ($1)
   JOIN body b ON b.id = d.id
  ORDER BY d.id

@@ -11,6 +11,6 @@ SELECT k.n, b.id, b.type, b.queue, b.created_ms, b.expires_ms, b.backoff_base_ms
        t.progress_message, t.cost_estimated, t.cost_actual, t.cost_tokens, t.error_code, t.error_message,
        t.error_detail, 0::bigint, 0::bigint, NULL::bytea, false
   FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS k (id, omit_over, n)
-  JOIN task t ON t.id = k.id
+  JOIN task t ON t.id = k.id AND t.id = ANY ($1)
   JOIN body b ON b.id = t.id
  ORDER BY t.id

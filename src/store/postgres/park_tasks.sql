@@ -5,7 +5,7 @@
 WITH first AS MATERIALIZED (
     SELECT t.id, t.document, t.batch, t.queue, t.type, t.priority, t.queued_ms
       FROM unnest($1::uuid[]) AS k (id)
-      JOIN task t ON t.id = k.id
+      JOIN task t ON t.id = k.id AND t.id = ANY ($1)
      WHERE t.state = 2 AND t.offered AND NOT t.container AND t.document IS NOT NULL
        FOR UPDATE OF t SKIP LOCKED
 ), behind AS MATERIALIZED (
@@ -22,4 +22,4 @@ WITH first AS MATERIALIZED (
                           LIMIT 5000
                             FOR UPDATE SKIP LOCKED) x
 )
-UPDATE task t SET offered = false FROM behind b WHERE t.id = b.id AND t.state = 2;
+UPDATE task SET offered = false WHERE id = ANY (ARRAY (SELECT id FROM behind)) AND state = 2;

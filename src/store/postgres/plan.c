@@ -12,13 +12,17 @@
 
 /* What every batch of an engine sends. The rest is rare enough to be planned each time. */
 static const struct pg_plan frequent[] = {
-    {PG_INSERT_TASKS, NULL, NULL},      {PG_SAVE_TASKS, NULL, NULL},
-    {PG_FINISH_TASKS, NULL, NULL},      {PG_COUNT_TASKS, NULL, NULL},
+    {PG_INSERT_FRESH, NULL, NULL},      {PG_INSERT_TASKS, NULL, NULL},
+    {PG_SAVE_TASKS, NULL, NULL},        {PG_SAVE_ON_DOCUMENTS, NULL, NULL},
+    {PG_FINISH_TASKS, NULL, NULL},      {PG_FINISH_ON_DOCUMENTS, NULL, NULL},
+    {PG_COUNT_TASKS, NULL, NULL},       {PG_PAY_RATES, NULL, NULL},
     {PG_LOAD_LIVE, PG_LOCK_LIVE, NULL}, {PG_LOAD_DONE, PG_LOCK_DONE, NULL},
     {PG_FIND_TIES, NULL, NULL},         {PG_COUNT_RUNNING, NULL, NULL},
     {PG_LOCK_ROOMS, NULL, NULL},        {PG_INSERT_ATTEMPTS, NULL, NULL},
-    {PG_PROPOSE, NULL, NULL},           {PG_LOCK_PROPOSED, NULL, NULL},
-    {PG_INSERT_RECORDS, NULL, NULL},    {PG_UPDATE_RECORDS, NULL, NULL},
+    {PG_PROPOSE, NULL, NULL},           {PG_PROPOSE_BEHIND, NULL, NULL},
+    {PG_LOCK_DOCUMENTS, NULL, NULL},    {PG_LOCK_PROPOSED, NULL, NULL},
+    {PG_UNPARK_TASKS, NULL, NULL},      {PG_INSERT_RECORDS, NULL, NULL},
+    {PG_UPDATE_RECORDS, NULL, NULL},
 };
 
 /* FNV-1a: the same on every node and in every run. */

@@ -28,6 +28,8 @@ struct pg_tx {
     struct args attempts, logs; /* written with the commit */
     struct map ties;            /* of struct tie: what was loaded, and so cannot get new ones */
     struct arena arena;         /* for the length of the transaction */
+    struct map starts;          /* of struct starts: attempts that began, for the rate limits */
+    bool no_rates;              /* the queues were looked at, and none has a rate limit */
     struct map proposed;        /* of struct proposed: what propose.c has given to somebody */
     struct {                    /* where the last walk stopped: the same question goes on there */
         uint64_t want;
@@ -131,6 +133,8 @@ bool pg_scan_queues(struct store *store, store_queue_fn *each, void *arg, struct
 bool pg_save_queue(struct tx *tx, const struct store_queue *queue, struct err *err);
 bool pg_counts(struct store *store, struct arena *arena, struct store_counts *out, struct err *err);
 bool pg_counts_args(struct pg_tx *tx, struct args *args); /* false: nothing to count */
+void pg_note_start(struct pg_tx *tx, const struct task *task);
+bool pg_starts_args(const struct pg_tx *tx, struct args *args); /* false: nothing to pay */
 bool pg_check(struct store *store, store_finding_fn *each, void *arg, struct err *err);
 /* Brings the schema up to date, or says why it cannot be used. */
 bool pg_migrate(struct pg *pg, const struct store_options *options, struct err *err);

@@ -167,9 +167,11 @@ static void args_window(struct walk *walk, size_t window, struct args *args)
     arg_texts(args, full, full_count);
     arg_texts(args, want->types_count == 0 ? NULL : want->types, want->types_count);
     arg_int(args, (int64_t)window);
-    arg_small(args, (int32_t)tx->walked.priority);
-    arg_int(args, tx->walked.queued_ms);
-    arg_id(args, tx->walked.id);
+    if (!id_none(tx->walked.id)) {
+        arg_small(args, (int32_t)tx->walked.priority);
+        arg_int(args, tx->walked.queued_ms);
+        arg_id(args, tx->walked.id);
+    }
 }
 
 /* The columns of propose.sql. */
@@ -318,31 +320,52 @@ static void give_back_room(struct walk *walk, const bool *taken)
     }
 }
 
+/* Which of them were locked: both the document and the row. */
+static bool *read_taken(struct walk *walk, const PGresult *documents, const PGresult *rows)
+{
+    bool *free = arena_array(walk->arena, bool, walk->picked_count);
+    bool *taken = arena_array(walk->arena, bool, walk->picked_count);
+    for (size_t i = 0; i < get_count(documents); i++) {
+        free[get_int(documents, i, 0) - 1] = true;
+    }
+    for (size_t i = 0; i < get_count(rows); i++) {
+        struct task_id id = get_id(rows, i, 0);
+        for (size_t at = 0; at < walk->picked_count; at++) {
+            taken[at] |= free[at] && id_eq(walk->picked[at].id, id);
+        }
+    }
+    return taken;
+}
+
 static bool take_picked(struct walk *walk, struct err *err)
 {
-    SCOPED(args_fini) struct args args;
-    struct pg_call call = {.sql = PG_LOCK_PROPOSED, .args = &args};
-    args_init(&args, true);
+    SCOPED(args_fini) struct args hashes;
+    SCOPED(args_fini) struct args ids;
+    struct pg_call calls[] = {{.sql = PG_LOCK_DOCUMENTS, .args = &hashes},
+                              {.sql = PG_LOCK_PROPOSED, .args = &ids}};
+    args_init(&hashes, true);
+    args_init(&ids, true);
     for (size_t i = 0; i < walk->picked_count; i++) {
         struct str document = walk->picked[i].document;
-        arg_id(&args, walk->picked[i].id);
-        arg_optional_int(&args, document_hash(document), !str_absent(document));
-        args_row_end(&args);
+        arg_optional_int(&hashes, document_hash(document), !str_absent(document));
+        args_row_end(&hashes);
+        arg_id(&ids, walk->picked[i].id);
+        args_row_end(&ids);
     }
     if (walk->picked_count == 0) {
         return true;
     }
-    if (!pg_tx_run(walk->tx, &call, 1, TX_READS, err)) {
+    if (!pg_tx_run(walk->tx, calls, ARRAY_LEN(calls), TX_READS, err)) {
         return false;
     }
-    bool *taken = arena_array(walk->arena, bool, walk->picked_count);
-    for (size_t i = 0; i < get_count(call.result); i++) {
-        size_t at = (size_t)get_int(call.result, i, 0) - 1;
-        taken[at] = true;
-        walk->out[walk->count++] = walk->picked[at];
+    const bool *taken = read_taken(walk, calls[0].result, calls[1].result);
+    for (size_t i = 0; i < walk->picked_count; i++) {
+        if (taken[i]) {
+            walk->out[walk->count++] = walk->picked[i];
+        }
     }
     give_back_room(walk, taken);
-    pg_calls_fini(&call, 1);
+    pg_calls_fini(calls, ARRAY_LEN(calls));
     return true;
 }
 
@@ -359,7 +382,8 @@ static bool walk_window(struct walk *walk, bool *over, struct err *err)
     size_t window = window_of(walk);
     args_init(&args, false);
     args_window(walk, window, &args);
-    struct pg_call call = {.sql = PG_PROPOSE, .args = &args};
+    struct pg_call call = {.sql = id_none(walk->tx->walked.id) ? PG_PROPOSE : PG_PROPOSE_BEHIND,
+                           .args = &args};
     if (!pg_tx_run(walk->tx, &call, 1, TX_READS, err)) {
         return false;
     }

@@ -1,4 +1,4 @@
--- store/postgres/propose.sql: what could start next, best first, a window at a time behind (-$5, $6, $7).
+-- store/postgres/propose.sql: what could start next, best first: the first window of a walk; see propose_behind.sql.
 -- A lane is the line of one queue and type. The lanes are the pairs of those asked for, or are found by walking along the
 -- index from one to the next; each gives its best, and the best of these are the window. No row is locked yet.
 -- $1 queues (NULL: all but $2), $3 types (NULL: any), $4 rows at most.
@@ -35,7 +35,6 @@ SELECT c.id, c.type, c.queue, c.document, c.priority, c.queued_ms,
                        FROM task t
                       WHERE t.queue = l.queue COLLATE "C" AND t.type = l.type COLLATE "C"
                         AND t.state = 2 AND t.offered AND NOT t.container
-                        AND ($7::uuid IS NULL OR (-t.priority, t.queued_ms, t.id) > (-$5::integer, $6::bigint, $7))
                       ORDER BY -t.priority, t.queued_ms, t.id
                       LIMIT $4) c
  ORDER BY -c.priority, c.queued_ms, c.id

@@ -76,3 +76,49 @@ bool pg_counts_args(struct pg_tx *tx, struct args *args)
     }
     return args->rows_count > 0;
 }
+
+/* ---- Rate limits ---- */
+
+/* How many attempts this transaction began in one queue. */
+struct starts {
+    struct map_node node;
+    struct str queue;
+    int64_t count, at_ms;
+};
+
+static struct starts *starts_of(struct pg_tx *tx, struct str queue)
+{
+    uint64_t hash = str_hash(queue);
+    for (struct map_node *n = map_find(&tx->starts, hash); n != NULL; n = map_again(n)) {
+        struct starts *starts = HOLDER(n, struct starts, node);
+        if (str_eq(starts->queue, queue)) {
+            return starts;
+        }
+    }
+    struct starts *starts = arena_new(&tx->arena, struct starts);
+    starts->queue = arena_str(&tx->arena, queue);
+    map_add(&tx->starts, &starts->node, hash);
+    return starts;
+}
+
+void pg_note_start(struct pg_tx *tx, const struct task *task)
+{
+    if (!tx->no_rates) {
+        struct starts *starts = starts_of(tx, task->queue);
+        starts->count++;
+        starts->at_ms = MAX(starts->at_ms, task->updated_ms);
+    }
+}
+
+bool pg_starts_args(const struct pg_tx *tx, struct args *args)
+{
+    struct map_walk at = MAP_WALK;
+    for (struct map_node *n; (n = map_walk(&tx->starts, &at)) != NULL;) {
+        const struct starts *starts = HOLDER(n, struct starts, node);
+        arg_text(args, starts->queue);
+        arg_int(args, starts->count);
+        arg_int(args, starts->at_ms);
+        args_row_end(args);
+    }
+    return args->rows_count > 0;
+}

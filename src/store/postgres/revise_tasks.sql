@@ -30,5 +30,5 @@ UPDATE done t
        error_detail = c.error_detail, finished_ms = c.finished_ms, cancelled_ms = c.cancelled_ms,
            result = c.result
   FROM c
- WHERE t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt AND c.node IS NOT NULL
+ WHERE t.id = ANY ($1) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt AND c.node IS NOT NULL
 RETURNING c.n;

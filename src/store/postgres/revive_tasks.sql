@@ -23,7 +23,7 @@ WITH c AS MATERIALIZED (
     SELECT c.n, c.document, c.holder, c.in_batch, c.node, c.lock, c.updated_ms
       FROM c
       JOIN done t ON t.id = c.id
-     WHERE c.takes AND t.state = c.was_state AND t.attempt = c.was_attempt
+     WHERE c.takes AND t.id = ANY ($1) AND t.state = c.was_state AND t.attempt = c.was_attempt
      ORDER BY t.id
        FOR UPDATE OF t
 ), leased AS (
@@ -38,7 +38,7 @@ WITH c AS MATERIALIZED (
 ), changed AS (
     DELETE FROM done t
      USING c
-     WHERE t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
+     WHERE t.id = ANY ($1) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
        AND (NOT c.takes OR c.document IN (SELECT document FROM leased))
     RETURNING c.*
 ), live AS (

@@ -14,7 +14,7 @@
 #define WAVE_MAX   1000 /* changes */
 #define WAVE_BYTES (16 * MIB)
 
-/* How a change ends the hold on its document: see save_tasks.sql. */
+/* How a change ends the hold on its document: see save_on_documents.sql. */
 enum document_end { END_NONE, END_FREES, END_FREES_ALL, END_KEEPS };
 
 /* From where to where a task goes: one statement each. */
@@ -27,6 +27,7 @@ struct wave {
     struct map touched; /* of struct touch: tasks and documents */
     bool frees_any;     /* a container lets go of documents that nobody has listed */
     bool takes;         /* some document is taken */
+    bool documents;     /* some is taken, freed or kept */
     size_t count, bytes;
     struct arena arena;
 };
@@ -43,7 +44,7 @@ static void wave_init(struct wave *wave)
     wave->touched = MAP_INIT;
     wave->arena = ARENA_INIT;
     wave->count = wave->bytes = 0;
-    wave->frees_any = wave->takes = false;
+    wave->frees_any = wave->takes = wave->documents = false;
     args_init(&wave->left, true);
     for (int way = 0; way < WAYS; way++) {
         args_init(&wave->ways[way], true);
@@ -68,7 +69,7 @@ static void wave_clear(struct wave *wave)
     wave->touched = MAP_INIT;
     arena_clear(&wave->arena);
     wave->count = wave->bytes = 0;
-    wave->frees_any = wave->takes = false;
+    wave->frees_any = wave->takes = wave->documents = false;
     args_clear(&wave->left);
     for (int way = 0; way < WAYS; way++) {
         args_clear(&wave->ways[way]);
@@ -133,6 +134,7 @@ static bool touch_change(struct wave *wave, const struct task_change *change)
     touch_add(wave, &task, task_hash);
     wave->frees_any |= end == END_FREES_ALL;
     wave->takes |= takes;
+    wave->documents |= takes || end != END_NONE;
     return false;
 }
 
@@ -226,6 +228,10 @@ static void follow(struct pg_tx *tx, const struct task_change *change)
         pg_count(tx, change->was->queue, change->was->state, -1);
         pg_count(tx, change->was->queue, change->now->state, 1);
     }
+    if (change->now->state == TASK_RUNNING && change->was->state != TASK_RUNNING &&
+        !change->was->container) {
+        pg_note_start(tx, change->now);
+    }
     if (change_keeps_attempt(change)) {
         add_attempt(tx, change);
     }
@@ -248,15 +254,17 @@ static void take_applied(struct pg_tx *tx, const PGresult *rows, struct task_cha
 
 static bool wave_write(struct pg_tx *tx, struct wave *wave, struct err *err)
 {
-    static const enum pg_id sql[WAYS] = {PG_SAVE_TASKS, PG_FINISH_TASKS, PG_REVIVE_TASKS,
-                                         PG_REVISE_TASKS};
+    static const enum pg_id sql[2][WAYS] = {
+        {PG_SAVE_TASKS, PG_FINISH_TASKS, PG_REVIVE_TASKS, PG_REVISE_TASKS},
+        {PG_SAVE_ON_DOCUMENTS, PG_FINISH_ON_DOCUMENTS, PG_REVIVE_TASKS, PG_REVISE_TASKS}};
     struct pg_call calls[WAYS + 1];
     enum way ways[WAYS];
     size_t n = 0, done;
     for (int way = 0; way < WAYS; way++) {
         if (wave->ways[way].rows_count > 0) {
             ways[n] = (enum way)way;
-            calls[n++] = (struct pg_call){.sql = sql[way], .args = &wave->ways[way]};
+            calls[n++] =
+                (struct pg_call){.sql = sql[wave->documents][way], .args = &wave->ways[way]};
         }
     }
     done = n;

@@ -1,8 +1,5 @@
 -- store/postgres/save_tasks.sql: live tasks change and stay live: one row, one compare-and-set.
--- Says which changes were made. A row that is not as its caller saw it is passed over, and so is one that would start on a
--- document that somebody else holds (G3): `leased` is what this statement was granted. No task and no document comes
--- twice in one call, but for members of one batch. ends: 1 frees its document, 2 all its documents, 3 keeps it.
--- A rate limit's bucket pays for what starts; when, is the time of the change.
+-- Says which changes were made: a row that is not as its caller saw it is passed over. Takes what save_on_documents.sql takes.
 WITH c AS MATERIALIZED (
     SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS was_state, unnest($3::integer[]) AS was_attempt,
            unnest($4::bytea[]) AS document, unnest($5::boolean[]) AS takes, unnest($6::integer[]) AS ends,
@@ -21,62 +18,16 @@ WITH c AS MATERIALIZED (
            unnest($34::float8[]) AS cost_actual, unnest($35::float8[]) AS cost_tokens,
            unnest($36::bytea[]) AS error_code, unnest($37::bytea[]) AS error_message,
            unnest($38::bytea[]) AS error_detail, generate_subscripts($1, 1) AS n
-), fit AS MATERIALIZED (
-    SELECT c.n, c.document, c.holder, c.in_batch, c.node, c.lock, c.updated_ms
-      FROM c
-      JOIN task t ON t.id = c.id
-     WHERE c.takes AND t.state = c.was_state AND t.attempt = c.was_attempt
-     ORDER BY t.id
-       FOR UPDATE OF t
-), leased AS (
-    INSERT INTO doc_lease AS l (document, holder, batch, node, lock, since_ms)
-    SELECT DISTINCT ON (document) document, holder, in_batch, node, lock, updated_ms
-      FROM fit
-     ORDER BY document
-        ON CONFLICT (document) DO UPDATE
-       SET kept = false, node = excluded.node, lock = excluded.lock
-     WHERE l.holder = excluded.holder
-    RETURNING document
-), changed AS (
-    UPDATE task t
-       SET state = c.state, priority = c.priority, attempt = c.attempt, retries = c.retries, max_retries = c.max_retries,
-           timeout_ms = c.timeout_ms, scheduled_ms = c.scheduled_ms, queued_ms = c.queued_ms,
-           started_ms = c.started_ms, updated_ms = c.updated_ms, cancel_requested = c.cancel_requested, token = c.token,
-           outcome = c.outcome, worker = c.worker, lease_ms = c.lease_ms, lease_until_ms = c.lease_until_ms,
-           attempt_ended_ms = c.attempt_ended_ms, log_bytes = c.log_bytes, unmet = c.unmet,
-           cancel_reason = c.cancel_reason, progress = c.progress, progress_message = c.progress_message,
-           cost_estimated = c.cost_estimated, cost_actual = c.cost_actual, cost_tokens = c.cost_tokens, error_code = c.error_code,
-           error_message = c.error_message, error_detail = c.error_detail, offered = true
-      FROM c
-     WHERE t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
-       AND (NOT c.takes OR c.document IN (SELECT document FROM leased))
-    RETURNING c.n, c.id, c.document, c.ends, c.node, c.updated_ms, t.queue,
-              c.state = 3 AND c.was_state <> 3 AND NOT t.container AS starts
-), freed AS (
-    DELETE FROM doc_lease l
-     USING changed c
-     WHERE c.ends = 1 AND l.document = c.document AND l.holder = c.id
-), freed_all AS (
-    DELETE FROM doc_lease l
-     USING changed c
-     WHERE c.ends = 2 AND l.holder = c.id AND l.batch
-), kept AS (
-    UPDATE doc_lease l
-       SET kept = true, node = c.node
-      FROM changed c
-     WHERE c.ends = 3 AND l.document = c.document AND l.holder = c.id
-), paid AS (
-    UPDATE queue q
-       SET tokens = least(s.burst, CASE WHEN q.tokens_ms = 0 THEN s.burst
-                                        ELSE q.tokens + greatest(0, s.at_ms - q.tokens_ms) / 1000.0 * q.rate_per_second
-                                   END) - s.starts,
-           tokens_ms = greatest(q.tokens_ms, s.at_ms)
-      FROM (SELECT name, CASE WHEN burst > 0 THEN burst ELSE greatest(1, ceil(rate_per_second)) END AS burst,
-                   count(*) AS starts, max(c.updated_ms) AS at_ms
-              FROM changed c
-              JOIN queue ON queue.name = c.queue AND rate_per_second > 0
-             WHERE c.starts
-             GROUP BY name) s
-     WHERE q.name = s.name
 )
-SELECT n FROM changed;
+UPDATE task t
+   SET state = c.state, priority = c.priority, attempt = c.attempt, retries = c.retries, max_retries = c.max_retries,
+       timeout_ms = c.timeout_ms, scheduled_ms = c.scheduled_ms, queued_ms = c.queued_ms,
+       started_ms = c.started_ms, updated_ms = c.updated_ms, cancel_requested = c.cancel_requested, token = c.token,
+       outcome = c.outcome, worker = c.worker, lease_ms = c.lease_ms, lease_until_ms = c.lease_until_ms,
+       attempt_ended_ms = c.attempt_ended_ms, log_bytes = c.log_bytes, unmet = c.unmet,
+       cancel_reason = c.cancel_reason, progress = c.progress, progress_message = c.progress_message,
+       cost_estimated = c.cost_estimated, cost_actual = c.cost_actual, cost_tokens = c.cost_tokens, error_code = c.error_code,
+       error_message = c.error_message, error_detail = c.error_detail, offered = true
+  FROM c
+ WHERE t.id = ANY ($1) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
+RETURNING c.n;

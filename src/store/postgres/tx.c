@@ -1,6 +1,7 @@
 /* store/postgres/tx.c: one transaction for a batch, on disk when its commit returns.
  *
- * BEGIN goes out with the first statement; counters, attempts and logs go out with the COMMIT. If
+ * BEGIN goes out with the first statement; counters, attempts, logs and what rate limits
+ * charge go out with the COMMIT. If
  * the connection breaks while that is under way, nobody knows what happened: a new connection
  * looks for the mark that the transaction would have left (004_marks.sql).
  *
@@ -47,6 +48,9 @@ static void forget(struct pg_tx *tx)
     args_clear(&tx->logs);
     map_fini(&tx->ties);
     tx->ties = MAP_INIT;
+    map_fini(&tx->starts);
+    tx->starts = MAP_INIT;
+    tx->no_rates = false;
     map_fini(&tx->proposed);
     tx->proposed = MAP_INIT;
     tx->walked.id = TASK_ID_NONE;
@@ -178,10 +182,15 @@ static bool judge_lost(struct pg_tx *tx, struct err *err)
 static bool finish(struct pg_tx *tx, struct err *err)
 {
     SCOPED(args_fini) struct args counts;
+    SCOPED(args_fini) struct args starts;
     struct pg_call calls[TX_CALLS_MAX];
     struct err why = ERR_INIT;
     args_init(&counts, true);
+    args_init(&starts, true);
     size_t n = add_waiting(tx, calls);
+    if (pg_starts_args(tx, &starts)) {
+        calls[n++] = (struct pg_call){.sql = PG_PAY_RATES, .args = &starts};
+    }
     if (pg_counts_args(tx, &counts)) {
         calls[n++] = (struct pg_call){.sql = PG_COUNT_TASKS, .args = &counts};
     }

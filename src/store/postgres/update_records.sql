@@ -6,7 +6,7 @@ UPDATE record r
   FROM unnest($1::integer[], $2::uuid[], $3::uuid[], $4::bytea[], $5::bytea[], $6::bigint[], $7::bigint[],
               $8::integer[], $9::bigint[], $10::bytea[])
        WITH ORDINALITY AS c (kind, id, parent, owner, key, due_ms, at_ms, mark, version, body, n)
- WHERE r.kind = c.kind AND r.id = c.id AND r.version = c.version
+ WHERE r.kind = ANY ($1) AND r.id = ANY ($2) AND r.kind = c.kind AND r.id = c.id AND r.version = c.version
    AND (c.key IS NULL OR c.key = r.key
         OR NOT EXISTS (SELECT 1 FROM record o WHERE o.kind = c.kind AND o.key = c.key AND o.id <> c.id))
 RETURNING c.n;
