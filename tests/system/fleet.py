@@ -15,13 +15,14 @@ import itertools
 import os
 import signal
 import subprocess
+import threading
 
 from errand import check, same, wait_for
 from postgres import Postgres
 from proxy import Proxy
 from redis import Redis
 
-SHARED = []
+SHARED = threading.local()  # a thread that has a fleet has a PostgreSQL of its own
 NUMBERS = itertools.count(1)
 LEADER_S = 11  # G7: another leads within this long
 SLACK_S = 3  # a busy machine and our own polling
@@ -61,11 +62,10 @@ def signal_quietly(pid, number):
 
 
 def shared_postgres():
-    if not SHARED:
-        server = Database().__enter__()
-        atexit.register(server.__exit__)
-        SHARED.append(server)
-    return SHARED[0]
+    if not hasattr(SHARED, "postgres"):
+        SHARED.postgres = Database().__enter__()
+        atexit.register(SHARED.postgres.__exit__)
+    return SHARED.postgres
 
 
 class Fleet:
@@ -153,7 +153,9 @@ class Fleet:
     # -- looking --
 
     def roster(self, at=0):
-        return self.nodes[at].get("/api/nodes")["nodes"]
+        """Empty while the node cannot read the store."""
+        answer = self.nodes[at].call("GET", "/api/nodes", expect=(200, 503))
+        return answer.json["nodes"] if answer.status == 200 else []
 
     def entry(self, at, seen_by=None):
         """Node `at` as node `seen_by` shows it; None: it is not in the list."""

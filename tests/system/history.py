@@ -128,9 +128,9 @@ class Client(threading.Thread):
 class Producer(Client):
     """Creates `count` tasks and repeats each create, by its keys, until it is acknowledged."""
 
-    def __init__(self, *args, count, lot=25, make=None, **more):
+    def __init__(self, *args, count, lot=25, pause=0.0, make=None, **more):
         super().__init__(*args, **more)
-        self.left, self.lot, self.made, self.pending = count, lot, 0, None
+        self.left, self.lot, self.pause, self.made, self.pending = count, lot, pause, 0, None
         self.make = make or (lambda random: {})
 
     def order(self):
@@ -155,6 +155,7 @@ class Producer(Client):
         else:
             raise AssertionError(f"create was refused: {status} {tasks}")
         self.history.add(call)
+        self.rest(self.random.uniform(0, 2 * self.pause))
         return self.left > 0
 
 
