@@ -16,14 +16,16 @@ import os
 import signal
 import subprocess
 import threading
+import time
 
-from errand import check, same, wait_for
+from errand import DEADLINE, check, same, wait_for
 from postgres import Postgres
 from proxy import Proxy
 from redis import Redis
 
 SHARED = threading.local()  # a thread that has a fleet has a PostgreSQL of its own
 NUMBERS = itertools.count(1)
+START_ATTEMPTS = 10
 LEADER_S = 11  # G7: another leads within this long
 SLACK_S = 3  # a busy machine and our own polling
 WAIT_MS = 20000  # of a claim that must find something
@@ -49,9 +51,23 @@ class Database(Postgres):
         for pid in self.frozen:
             signal_quietly(pid, signal.SIGCONT)
 
+    def start(self):
+        """Somebody may be faster to take a port, or a child of the last server slower to end."""
+        for left in reversed(range(START_ATTEMPTS)):
+            try:
+                return super().start()
+            except RuntimeError as error:
+                check(left > 0, f"{error}: {self.tail()}")
+                time.sleep(0.5)
+
     def restart(self, how=signal.SIGINT):
         self.stop(how)
         self.start()
+
+
+def wait_slowly(condition, what, deadline=DEADLINE):
+    """As wait_for(), for questions that cost a fleet something."""
+    return wait_for(lambda: condition() or time.sleep(0.1), what, deadline)
 
 
 def signal_quietly(pid, number):
@@ -171,7 +187,7 @@ class Fleet:
         def found():
             at = self.leader()
             return at is not None and (among is None or at in among) and [at]
-        return wait_for(found, "a leader", deadline)[0]
+        return wait_slowly(found, "a leader", deadline)[0]
 
     def wait_together(self):
         """Everybody sees everybody, the broker works, and one leads."""
@@ -180,14 +196,14 @@ class Fleet:
             kinds = ("poll",) if not self.brokers else ("redis",)
             return all(len(each) == len(self.alive()) and sum(n["leader"] for n in each) == 1 and
                        all(n["broker"] in kinds for n in each) for each in shown)
-        wait_for(settled, "one fleet of all nodes")
+        wait_slowly(settled, "one fleet of all nodes")
         return self
 
     def broker_of(self, at):
         return self.entry(at)["broker"]
 
     def wait_broker(self, at, kind, deadline=10):
-        wait_for(lambda: self.broker_of(at) == kind, f"node {at} with its broker {kind}", deadline)
+        wait_slowly(lambda: self.broker_of(at) == kind, f"node {at} with its broker {kind}", deadline)
 
     def sql(self, text):
         return self.postgres.sql(text, self.database)

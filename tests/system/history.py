@@ -271,7 +271,7 @@ class Load:
         for producer in self.producers:
             producer.join()
         node = self.fleet.node(self.fleet.alive()[0])
-        wait_for(lambda: not node.list(state=OPEN, limit=1), "the end of all tasks", 60)
+        wait_for(lambda: not node.list(state=OPEN, limit=1) or time.sleep(0.1), "the end of all tasks", 60)
         for client in (*self.producers, *self.workers):
             client.end()
         same(judge(self.history, self.fleet.all_tasks()), [], "what the judge found")

@@ -25,6 +25,8 @@ import tempfile
 import time
 import urllib.parse
 
+from ports import free_port
+
 DEADLINE = 60  # seconds for a server to come up
 PR_SET_PDEATHSIG = 1
 
@@ -32,12 +34,6 @@ PR_SET_PDEATHSIG = 1
 def die_with(number):
     """For preexec_fn: the child gets this signal when we are gone."""
     return lambda: ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def find_tool(name):

@@ -16,6 +16,8 @@ import signal
 import socket
 import subprocess
 
+from ports import free_port
+
 ATTEMPTS = 20
 PATIENCE = 30  # seconds for one answer
 PR_SET_PDEATHSIG = 1
@@ -23,12 +25,6 @@ PR_SET_PDEATHSIG = 1
 
 def die_with_parent():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class RedisError(Exception):

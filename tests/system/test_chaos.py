@@ -18,7 +18,7 @@ import threading
 import time
 
 from errand import Nest, check, main, same, test, wait_for
-from fleet import Fleet
+from fleet import Fleet, wait_slowly
 from history import OPEN, SETTLED_S, History, Producer, Worker, judge
 
 SEED = int(os.environ.get("ERRAND_CHAOS_SEED") or int.from_bytes(os.urandom(3), "big"))
@@ -227,7 +227,7 @@ def settle(fleet, producers):
     for producer in producers:
         producer.join(DRAIN_S)
         check(not producer.is_alive(), "creates are not acknowledged any more")
-    wait_for(lambda: all_ended(fleet), "the end of all tasks", DRAIN_S)
+    wait_slowly(lambda: all_ended(fleet), "the end of all tasks", DRAIN_S)
 
 
 def calm(fleet, history, seed):
@@ -240,7 +240,7 @@ def calm(fleet, history, seed):
     time.sleep(2 * SETTLED_S)
     begin = history.now()
     worker.start()
-    wait_for(lambda: all_ended(fleet), "the end of all tasks", DRAIN_S)
+    wait_slowly(lambda: all_ended(fleet), "the end of all tasks", DRAIN_S)
     worker.end()
     producer.end()
     history.quiet.append((begin, history.now()))
