@@ -28,7 +28,8 @@ static void add_queue(struct sent *sent, struct str *queues, struct str name)
             return;
         }
     }
-    if (heard->count < HEARD_MAX) {
+    heard->all = heard->all || heard->count == HEARD_MAX;
+    if (!heard->all) {
         queues[heard->count++] = arena_str(&sent->arena, name);
     }
 }

@@ -188,6 +188,7 @@ struct command_review {
 struct command_heard {
     const struct str *queues;
     size_t count;
+    bool all;      /* more than could be named */
     bool settings; /* queues were changed: read their settings again */
 };
 

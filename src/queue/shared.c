@@ -170,7 +170,7 @@ void on_heard(struct batch *batch, struct command *command)
             lane_wake(lanes, lane_get(lanes, heard->queues[i]));
         }
     }
-    if (heard->count == 0) {
+    if (heard->count == 0 || heard->all) {
         lanes_wake_all(lanes);
     }
     if (heard->settings) {
