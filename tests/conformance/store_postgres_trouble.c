@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
+#include <libpq-fe.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -242,13 +243,18 @@ static void *load_there(void *arg)
     return NULL;
 }
 
-/* Until somebody waits for a lock. */
-static void wait_for_waiter(struct place *place)
+/* Until so many wait for a lock. */
+static void wait_for_waiters(struct place *place, int64_t count)
 {
     while (place_run(place, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
-                            "AND application_name = 'errand'") == 0) {
+                            "AND application_name = 'errand'") < count) {
         poll(NULL, 0, 10);
     }
+}
+
+static void wait_for_waiter(struct place *place)
+{
+    wait_for_waiters(place, 1);
 }
 
 /* Loads in the other node while this one makes the change; returns what it saw. */
@@ -337,6 +343,7 @@ struct opener {
     struct place *place;
     struct store *store;
     bool ok;
+    char why[256];
 };
 
 static void *open_there(void *arg)
@@ -344,10 +351,24 @@ static void *open_there(void *arg)
     struct opener *o = arg;
     struct err err = ERR_INIT;
     o->ok = place_try_open(o->place, &(struct store_options){0}, &o->store, &err);
-    if (!o->ok) {
-        print_error("%s\n", err.text);
-    }
+    snprintf(o->why, sizeof o->why, "%s", o->ok ? "" : err.text);
     return NULL;
+}
+
+static void run_on(PGconn *conn, const char *sql)
+{
+    PGresult *result = PQexec(conn, sql);
+    ExecStatusType status = PQresultStatus(result);
+    CHECK(status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK);
+    PQclear(result);
+}
+
+/* Whoever opens after this has seen the schema as it was when it comes to wait for the lock. */
+static PGconn *hold_schema(struct place *place)
+{
+    PGconn *conn = PQconnectdb(place->url);
+    run_on(conn, "SELECT pg_advisory_lock(x'45727264'::integer, 1)");
+    return conn;
 }
 
 TEST(two_nodes_that_start_together_migrate_once)
@@ -355,14 +376,35 @@ TEST(two_nodes_that_start_together_migrate_once)
     struct place *place = place_new();
     struct opener one = {.place = place}, two = {.place = place};
     pthread_t threads[2];
+    PGconn *holder = hold_schema(place);
     CHECK_EQ(pthread_create(&threads[0], NULL, open_there, &one), 0);
     CHECK_EQ(pthread_create(&threads[1], NULL, open_there, &two), 0);
+    wait_for_waiters(place, 2);
+    PQfinish(holder);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
-    CHECK(one.ok && two.ok);
+    CHECK_STR(str_of(one.why), "");
+    CHECK_STR(str_of(two.why), "");
     CHECK(store_epoch(one.store) + store_epoch(two.store) == 3);
     store_close(one.store);
     store_close(two.store);
+    place_free(place);
+}
+
+TEST(what_another_node_migrated_while_this_one_waited_is_seen)
+{
+    struct place *place = place_new();
+    struct opener late = {.place = place};
+    pthread_t thread;
+    PGconn *newer = hold_schema(place);
+    CHECK_EQ(pthread_create(&thread, NULL, open_there, &late), 0);
+    wait_for_waiters(place, 1);
+    run_on(newer, "CREATE TABLE meta (version integer, oldest_reader integer, epoch bigint)");
+    run_on(newer, "INSERT INTO meta VALUES (900, 900, 1)");
+    PQfinish(newer);
+    pthread_join(thread, NULL);
+    CHECK(!late.ok);
+    CHECK(strstr(late.why, "use a newer errand") != NULL);
     place_free(place);
 }
 

@@ -66,11 +66,23 @@ static bool lock_schema(struct pg *pg, struct err *err)
     return true;
 }
 
+static bool may_read(const struct schema *schema, struct err *err)
+{
+    if (schema->oldest_reader <= PG_MIGRATIONS) {
+        return true;
+    }
+    return err_set(err, ERR_INVALID,
+                   "its schema is version %lld and needs an errand that knows version %lld; this "
+                   "one knows only up to %d: use a newer errand",
+                   (long long)schema->version, (long long)schema->oldest_reader, PG_MIGRATIONS);
+}
+
+/* Another node may have done it, and more, while this one waited for the lock. */
 static bool upgrade(struct pg *pg, struct err *err)
 {
     struct schema schema;
     struct pg_call commit = {.sql = PG_COMMIT};
-    if (!lock_schema(pg, err) || !read_schema(pg, &schema, err)) {
+    if (!lock_schema(pg, err) || !read_schema(pg, &schema, err) || !may_read(&schema, err)) {
         return false;
     }
     for (int64_t i = schema.version; i < PG_MIGRATIONS; i++) {
@@ -88,15 +100,8 @@ static bool upgrade(struct pg *pg, struct err *err)
 bool pg_migrate(struct pg *pg, const struct store_options *options, struct err *err)
 {
     struct schema schema;
-    if (!read_schema(pg, &schema, err)) {
+    if (!read_schema(pg, &schema, err) || !may_read(&schema, err)) {
         return false;
-    }
-    if (schema.oldest_reader > PG_MIGRATIONS) {
-        return err_set(
-            err, ERR_INVALID,
-            "its schema is version %lld and needs an errand that knows version %lld; this "
-            "one knows only up to %d: use a newer errand",
-            (long long)schema.version, (long long)schema.oldest_reader, PG_MIGRATIONS);
     }
     if (schema.version >= PG_MIGRATIONS) {
         return true;
