@@ -30,7 +30,9 @@ static void write_document(struct json_writer *w, const struct document_view *vi
     json_put_bool(w, "locked", view->locked);
     if (view->locked) {
         id_put(w, "taskId", view->task);
-        json_put_str(w, "workerId", view->worker);
+        if (!str_absent(view->worker)) {
+            json_put_str(w, "workerId", view->worker);
+        }
         time_put(w, "since", view->since_ms);
     }
     if (with_line) {

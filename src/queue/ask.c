@@ -60,13 +60,13 @@ static void why_document(struct batch *batch, struct command *command, const str
         return;
     }
     size_t ahead = document_ahead(batch, &held, task->id);
-    struct why_reason *reason =
-        add_reason(command, WHY_DOCUMENT_LOCKED,
-                   arena_printf(command->arena,
-                                "its document " STR_FMT " is held by task %s on worker " STR_FMT
-                                ", %zu more ahead of it",
-                                STR_ARG(task->document), id_text(held.task, text).ptr,
-                                STR_ARG(held.worker), ahead));
+    struct why_reason *reason = add_reason(
+        command, WHY_DOCUMENT_LOCKED,
+        arena_printf(command->arena,
+                     "its document " STR_FMT " is held by task %s%s" STR_FMT
+                     ", %zu more ahead of it",
+                     STR_ARG(task->document), id_text(held.task, text).ptr,
+                     str_absent(held.worker) ? "" : " on worker ", STR_ARG(held.worker), ahead));
     reason->task = held.task;
     reason->worker = arena_str(command->arena, held.worker);
     reason->since_ms = held.since_ms;

@@ -1,7 +1,8 @@
 /* queue/document.c: who holds a document and who waits for it.
  *
- * One node's memory knows: the broker has the lines, the deadlines have the workers. Among several
- * nodes only the rows know.
+ * One node's memory knows: the broker has the lines, the deadlines have the workers; of a batch,
+ * and of a run function that did not stop, the row says since when. Among several nodes only the
+ * rows know.
  *
  * Thread: engine.
  *
@@ -9,19 +10,66 @@
 #include "queue/engine.h"
 #include "store/fleet.h"
 
+/* The child of a container that runs now; NULL: none. */
+static const struct task *running_child(struct batch *batch, const struct task *container)
+{
+    struct task_id *ids;
+    size_t count;
+    struct err err = ERR_INIT;
+    if (!batch_begin(batch) ||
+        !tx_children(batch->tx, container->id, &batch->arena, &ids, &count, &err)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        batch_need(batch, ids[i], false);
+    }
+    for (size_t i = 0; batch_load(batch) && i < count; i++) {
+        const struct item *child = batch_peek(batch, ids[i]);
+        if (child != NULL && child->found && child->now.state == TASK_RUNNING) {
+            return &child->now;
+        }
+    }
+    return NULL;
+}
+
+/* The attempt under which a document is held: the holder's own, or that of its batch's child. */
+static struct due_entry *attempt_of(struct batch *batch, const struct task *holder)
+{
+    while (holder != NULL && holder->container) {
+        holder = running_child(batch, holder);
+    }
+    return holder == NULL ? NULL : due_find(&batch->engine->due, holder->id);
+}
+
+static void view_holder(struct batch *batch, struct arena *arena, struct document_view *view)
+{
+    struct due_entry *entry = due_find(&batch->engine->due, view->task);
+    if (entry == NULL || entry->worker == NULL) { /* a batch, or an attempt that is over */
+        const struct item *item = batch_item(batch, view->task);
+        if (item == NULL || !item->found) {
+            return;
+        }
+        view->since_ms = item->now.started_ms;
+        entry = attempt_of(batch, &item->now);
+    } else {
+        view->since_ms = entry->started_ms;
+    }
+    if (entry != NULL && entry->worker != NULL) {
+        view->worker = arena_str(arena, entry->worker->id);
+    }
+}
+
 static struct document_view view_memory(struct batch *batch, const struct broker_document *from,
                                         struct arena *arena)
 {
-    struct due_entry *entry = from->held ? due_find(&batch->engine->due, from->holder) : NULL;
     struct document_view view = {.document = arena_str(arena, from->document),
                                  .locked = from->held,
+                                 .worker = STR_NONE,
                                  .waiting = from->waiting,
                                  .waiting_count = from->waiting_count};
     if (from->held) {
         view.task = from->holder;
-        view.since_ms = entry == NULL ? 0 : entry->started_ms;
-        view.worker =
-            entry == NULL || entry->worker == NULL ? STR_NONE : arena_str(arena, entry->worker->id);
+        view_holder(batch, arena, &view);
     }
     return view;
 }

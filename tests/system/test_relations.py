@@ -234,10 +234,15 @@ def a_batch_may_go_on_after_a_bad_child(s):
 def the_document_belongs_to_the_batch(s):
     parent = make(s, "p", order("c1"), order("c2"), documentId="d")
     other = s.create("other", documentId="d", priority="CRITICAL")
-    first = s.claim_one(taskTypes=["c1"])
+    first = s.claim_one("holder", taskTypes=["c1"])
+    held = {"taskId": parent["id"], "workerId": "holder", "since": START}
+    has(s.get("/api/documents/d"), locked=True, **held)
+    has(s.get("/api/documents", locked="true")[0], **held)
+    has(s.why(other)["reasons"][0], code="document_locked", **held)
     s.fail(first)
     same(s.claim(), [], "also while a child is retrying")
     same(codes(s, other), ["document_locked"])
+    has(s.get("/api/documents/d"), locked=True, taskId=parent["id"], workerId=None, since=START)
     s.advance(5000)
     s.complete(s.claim_one())
     second = s.claim_one()
