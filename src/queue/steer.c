@@ -84,12 +84,23 @@ void on_change(struct batch *batch, struct command *command)
     with_task(batch, command, change);
 }
 
+/* Its result is still to become part of its parent's. */
+static bool parent_needs(struct batch *batch, const struct task *child)
+{
+    const struct item *parent = id_none(child->parent) ? NULL : batch_item(batch, child->parent);
+    return parent != NULL && parent->found && !task_state_terminal(parent->now.state);
+}
+
 static bool remove_item(struct batch *batch, struct item *item, struct command *command)
 {
     if (!task_state_terminal(item->now.state)) {
         return err_set(&command->err, ERR_CONFLICT,
                        "a task that is %s cannot be removed: cancel it first",
                        task_state_name(item->now.state));
+    }
+    if (parent_needs(batch, &item->now)) {
+        return err_set(&command->err, ERR_CONFLICT,
+                       "a child cannot be removed before its parent has ended");
     }
     batch_change(batch, item, command);
     item->removed = true;

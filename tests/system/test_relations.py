@@ -269,6 +269,18 @@ def cancelling_a_parent_cancels_what_is_unfinished(s):
 
 
 @test(clock=START)
+def a_child_is_not_removed_before_its_parent_has_ended(s):
+    parent = make(s, "p", order("c1"), order("c2"))
+    first, second = children(s, parent)
+    s.complete(s.claim_one(), result=1)
+    s.delete(first, expect=409)
+    s.complete(s.claim_one(), result=2)
+    has(s.show(parent), state="COMPLETED", result=[1, 2])
+    s.delete(first)
+    same(s.show(parent)["childIds"], [second["id"]])
+
+
+@test(clock=START)
 def parents_wait_for_their_time_and_dependencies_too(s):
     late = make(s, "late", order("c"), delayMs=1000)
     a = s.create("a", queue="other")
