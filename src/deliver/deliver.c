@@ -155,7 +155,7 @@ static void run_ended(void *arg, struct batch *batch, const struct schedule *sch
     if (!usage_note(batch, execution, task)) {
         return;
     }
-    double differs = usage_counted(task) - MAX(task->cost.estimated, 0);
+    double differs = execution_queries(task) - MAX(task->cost.estimated, 0);
     if (deliver->with.queries_max > 0 && differs != 0 &&
         !usage_add_to_day(batch, execution->user, task->created_ms, differs)) {
         return;

@@ -30,18 +30,10 @@ struct usage usage_read(const struct record *record, struct arena *arena)
     return usage;
 }
 
-double usage_counted(const struct task *task)
-{
-    if (task->cost.actual >= 0) {
-        return task->cost.actual;
-    }
-    return task->state == TASK_COMPLETED ? MAX(task->cost.estimated, 0) : 0;
-}
-
 bool usage_note(struct batch *batch, const struct execution *run, const struct task *task)
 {
     struct arena *arena = guest_arena(batch);
-    const struct usage usage = {usage_counted(task), MAX(task->cost.tokens, 0)};
+    const struct usage usage = {execution_queries(task), MAX(task->cost.tokens, 0)};
     struct record_load load = {.kind = RECORD_USAGE, .id = run->id};
     int64_t now_ms = guest_now(batch).wall_ms;
     if (!deliver_load(batch, &load)) {

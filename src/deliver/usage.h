@@ -34,7 +34,4 @@ MUST_CHECK bool usage_of_day(struct batch *batch, struct str user, int64_t at_ms
 MUST_CHECK bool usage_add_to_day(struct batch *batch, struct str user, int64_t at_ms,
                                  double queries);
 
-/* The queries that a run counts for, once it has ended. */
-double usage_counted(const struct task *task);
-
 #endif

@@ -37,6 +37,10 @@ void execution_write(struct json_writer *w, const struct execution *execution, b
 {
     struct execution shown = *execution;
     bool content = omit(&shown.content, in_list);
+    shown.queries = MAX(shown.queries, 0);
+    shown.tokens = MAX(shown.tokens, 0);
+    shown.progress = str_absent(shown.progress) ? STR("[]") : shown.progress;
+    shown.deliveries = str_absent(shown.deliveries) ? STR("{}") : shown.deliveries;
     json_open_object(w);
     form_show(w, &execution_form, &shown);
     put_omitted(w, "contentOmitted", content);

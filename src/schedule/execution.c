@@ -110,6 +110,14 @@ struct str execution_content(struct str result, struct arena *arena)
     return without_nul((struct str){text.ptr, len}, arena);
 }
 
+double execution_queries(const struct task *task)
+{
+    if (task->cost.actual >= 0) {
+        return task->cost.actual;
+    }
+    return task->state == TASK_COMPLETED ? MAX(task->cost.estimated, 0) : 0;
+}
+
 /* The steps so far but for the oldest, when there are as many as there may be. */
 static void copy_steps(struct json_writer *w, struct str steps, struct arena *arena)
 {

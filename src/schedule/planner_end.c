@@ -60,8 +60,8 @@ static void end_run(struct batch *batch, const struct task *task, struct executi
     if (!well) {
         run->content = failure_text(arena, task);
     }
-    run->queries = task->cost.actual;
-    run->tokens = task->cost.tokens;
+    run->queries = execution_queries(task);
+    run->tokens = MAX(task->cost.tokens, 0);
 }
 
 /* The end of the one time decides about its schedule; a retry by hand may still turn it. */

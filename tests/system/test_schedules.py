@@ -201,7 +201,7 @@ def a_run_is_a_task_with_a_history(s):
     run = history(s, one)[0]
     has(run, scheduleId=one["id"], taskId=run["id"], scheduledFor=later(START, DAY),
         createdAt=later(START, DAY), status="RUNNING", chatId="c", messageId="m", userId="u",
-        isDelivered=False)
+        queries=0, tokens=0, progress=[], isDelivered=False, deliveries={})
     check("finishedAt" not in run and "startedAt" not in run)
     task = s.claim_one()
     has(task, id=run["id"], scheduleId=one["id"])
@@ -231,11 +231,12 @@ def a_failed_run_says_why(s):
     same(one["isOneTime"], True)
     s.advance(HOUR)
     s.fail(s.claim_one(), error={"code": "x", "message": "no luck"})
-    has(history(s, one)[0], status="FAILURE", content="no luck")
+    has(history(s, one)[0], status="FAILURE", content="no luck", queries=0, tokens=0)
     has(look(s, one), status="FAILED", pausedReason="no luck")
     s.retry(history(s, one)[0], 200)
     same(history(s, one)[0]["status"], "RUNNING")
     s.complete(s.claim_one())
+    has(history(s, one)[0], status="SUCCESS", queries=1, tokens=0)
     has(look(s, one), status="COMPLETED")
     check("pausedReason" not in look(s, one))
 
