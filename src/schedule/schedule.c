@@ -37,7 +37,7 @@ static const struct form_row rows[] = {
     ROW("lastExecutionTime", last_ms, FORM_TIME, SHOWN, 0),
     ROW("nextWakeUpTime", wake_ms, FORM_TIME, SHOWN, 0),
     ROW("category", category, FORM_WORD, ASKED, .words = schedule_categories),
-    ROW("taskType", type, FORM_TEXT, ASKED, .max = TASK_TYPE_MAX),
+    ROW("taskType", type, FORM_TEXT, ASKED, .min = 1, .max = TASK_TYPE_MAX),
     ROW("payload", payload, FORM_VALUE, ASKED, .max = SCHEDULE_PAYLOAD_MAX),
     ROW("queue", queue, FORM_TEXT, ASKED, .min = 1, .max = TASK_QUEUE_MAX),
     ROW("priority", priority, FORM_WORD, ASKED | FORM_NUMBER, .words = priorities),
@@ -86,6 +86,23 @@ uint32_t schedule_marks(unsigned statuses, unsigned categories)
 
 /* ---- Checks ---- */
 
+static const char *const addresses[] = {[CHANNEL_EMAIL] = "a mail address",
+                                        [CHANNEL_WEB] = "an address",
+                                        [CHANNEL_MOBILE] = "an http or https address"};
+
+/* Whether somebody may answer to it is seen when it is used; this is about slips of the hand. */
+static bool is_address(enum schedule_channel channel, struct str text)
+{
+    if (text.len > SCHEDULE_ADDRESS_MAX || str_has_control(text)) {
+        return false;
+    }
+    if (channel == CHANNEL_MOBILE) {
+        return str_starts(text, STR("http://")) || str_starts(text, STR("https://"));
+    }
+    const char *at = text.len > 2 ? memchr(text.ptr + 1, '@', text.len - 2) : NULL;
+    return channel != CHANNEL_EMAIL || at != NULL;
+}
+
 static bool check_deliver_to(const struct schedule *schedule, struct arena *arena, struct err *err)
 {
     struct json json;
@@ -103,10 +120,9 @@ static bool check_deliver_to(const struct schedule *schedule, struct arena *aren
             return err_field(err, "deliverTo", "deliverTo may name EMAIL, WEB and MOBILE only");
         }
         if (json_peek(&json) != JSON_STRING || !json_str(&json, &address, err) ||
-            address.len > SCHEDULE_ADDRESS_MAX || str_has_control(address)) {
-            return err_field(err, "deliverTo",
-                             "deliverTo.%s must be an address of at most %d bytes",
-                             schedule_channels[channel], SCHEDULE_ADDRESS_MAX);
+            !is_address((enum schedule_channel)channel, address)) {
+            return err_field(err, "deliverTo", "deliverTo.%s must be %s of at most %d bytes",
+                             schedule_channels[channel], addresses[channel], SCHEDULE_ADDRESS_MAX);
         }
     }
     return json_end(&json, err);
