@@ -1,7 +1,7 @@
 /* exec/push.c: the thread that pushes.
  *
- * It sleeps in libcurl, which wakes it for its sockets, for an answer of the engine, a note of
- * another thread, or when something is due. Each round it takes what came, lets curl work, and
+ * It sleeps in push_poll.c, which wakes it for curl's sockets, for an answer of the engine, a note
+ * of another thread, or when something is due. Each round it takes what came, lets curl work, and
  * sends what is on the desk: the ends of attempts and the claim for the next ones go together.
  *
  * Thread: push_*() of push.h are for any; the rest is its own.
@@ -9,14 +9,13 @@
  * SPDX-License-Identifier: MIT */
 #include "exec/push.h"
 
-#include <limits.h>
 #include <signal.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "exec/push_parts.h"
 
-#define IDLE_MAX 100 /* connections that are kept open for the next request */
+#define IDLE_MIN 100 /* so many connections may stay open for the next request, at least */
 
 enum note_kind { NOTE_ABORT, NOTE_QUIET, NOTE_STOP };
 
@@ -116,17 +115,12 @@ static void take_messages(struct push *push)
 
 static void let_curl_work(struct push *push)
 {
-    int running, left;
+    int left;
     CURLMsg *message;
-    curl_multi_perform(push->multi, &running);
+    push_poll_tick(push);
     while ((message = curl_multi_info_read(push->multi, &left)) != NULL) {
         push_request_done(message->easy_handle, message->data.result);
     }
-}
-
-static void poke(void *arg)
-{
-    curl_multi_wakeup(((struct push *)arg)->multi);
 }
 
 /* ---- Coming to rest ---- */
@@ -192,13 +186,11 @@ static void *run(void *arg)
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
     pthread_setname_np(pthread_self(), "push");
     while (!push->done) {
-        push->now_ms = clock_real_mono_us() / 1000;
         take_messages(push);
         let_curl_work(push);
         int64_t next = before_sleep(push);
         if (!push->done) {
-            curl_multi_poll(push->multi, NULL, 0, next < 0 ? INT_MAX : (int)MIN(next, INT_MAX),
-                            NULL);
+            push_poll_sleep(push, next);
         }
     }
     return NULL;
@@ -215,6 +207,9 @@ static void copy_options(struct push *push, const struct push_options *options)
     push->rested = options->rested;
     push->rested_arg = options->rested_arg;
     push->serial = PUSH_SERIALS;
+    push->epoll_fd = push->wake_fd = -1;
+    push->curl_at_ms = -1;
+    push->now_ms = clock_real_mono_us() / 1000;
     push->queues = arena_array(&push->arena, struct str, options->queues_count);
     push->queues_count = options->queues_count;
     for (size_t i = 0; i < options->queues_count; i++) {
@@ -236,13 +231,15 @@ static bool open_curl(struct push *push, struct err *err)
         (push->multi = curl_multi_init()) == NULL) {
         return err_set(err, ERR_INTERNAL, "libcurl does not start");
     }
-    curl_multi_setopt(push->multi, CURLMOPT_MAXCONNECTS, (long)IDLE_MAX);
-    return true;
+    /* Those in use count too: with fewer than may be under way each request would dial anew. */
+    curl_multi_setopt(push->multi, CURLMOPT_MAXCONNECTS, (long)MAX(push->concurrency, IDLE_MIN));
+    return push_poll_open(push, err);
 }
 
 static void fini(struct push *push)
 {
     curl_multi_cleanup(push->multi);
+    push_poll_close(push);
     arena_fini(&push->claim_arena);
     arena_fini(&push->arena);
     mem_free(push);
@@ -250,8 +247,8 @@ static void fini(struct push *push)
 
 static void open_channels(struct push *push, struct engine *engine)
 {
-    channel_init(&push->answers, poke, push);
-    channel_init(&push->notes, poke, push);
+    channel_init(&push->answers, push_poll_wake, push);
+    channel_init(&push->notes, push_poll_wake, push);
     desk_init(&push->desk, engine, &push->answers);
     push->desk.lost = push_request_close;
     rand_init(&push->rand);

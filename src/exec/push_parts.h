@@ -53,6 +53,8 @@ struct push {
 
     pthread_t thread;
     CURLM *multi;
+    int epoll_fd, wake_fd;  /* push_poll.c; -1: not open */
+    int64_t curl_at_ms;     /* when curl wants to look at its own deadlines; -1: never */
     struct channel answers; /* commands that the engine gives back */
     struct channel notes;   /* what other threads tell */
     struct desk desk;
@@ -75,6 +77,13 @@ void push_claim_update(struct push *push); /* asks for what there is room for */
 void push_claim_stop(struct push *push);
 void push_claim_answered(struct push *push, struct command *claim);
 int64_t push_claim_tick(struct push *push); /* when to look again; -1: no need */
+
+/* push_poll.c */
+MUST_CHECK bool push_poll_open(struct push *push, struct err *err); /* push->multi is there */
+void push_poll_close(struct push *push);
+void push_poll_sleep(struct push *push, int64_t next_ms); /* -1: until something happens */
+void push_poll_tick(struct push *push);                   /* lets curl look if it is time */
+void push_poll_wake(void *push);
 
 /* push_request.c: one request, from its start to its end, which is told to the desk. */
 struct push_request;
