@@ -61,8 +61,8 @@ struct str execution_key(struct task_id schedule, int64_t occurrence_ms, struct 
 /* A result as text: a JSON string without its quotes, anything else as it is, null as nothing. */
 struct str execution_content(struct str result, struct arena *arena);
 
-/* The queries that a run counts for, once it has ended: what its worker said; of one that ended well
- * and says nothing, what was expected. */
+/* The queries that a run counts for, once it has ended: what its worker said; of one that ended
+ * well and says nothing, what was expected. */
 double execution_queries(const struct task *task);
 
 /* One more step; the oldest go when there are too many. */
