@@ -18,6 +18,7 @@
 #include "cli/remote.h"
 #include "cli/services.h"
 #include "cli/setup.h"
+#include "cli/token.h"
 #include "cli/verb.h"
 #include "client/redis.h"
 #include "net/tls.h"
@@ -221,21 +222,22 @@ static void check_tokens(struct doctor *doctor)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct err err = ERR_INIT;
-    struct token *tokens;
+    SCOPED(token_place_fini) struct token_place place = {0};
+    struct token_list list = {0};
     struct str host;
     uint16_t port;
-    size_t count = 0;
     bool public =
         !uri_parse_address(doctor->config.listen, 0, &host, &port, NULL) || !node_is_loopback(host);
-    if (!token_list(doctor->config.data.ptr, &arena, &tokens, &count, &err)) {
+    if (!token_place_open(&place, &doctor->config, false, &err) ||
+        !token_place_list(&place, &arena, &list, &err)) {
         say(doctor, "FAIL", "tokens", "%s", err.text);
-    } else if (count == 0 && public) {
+    } else if (list.count == 0 && public) {
         say(doctor, "FAIL", "tokens", "none, and %s is not loopback: errand token create",
             doctor->config.listen.ptr);
-    } else if (count == 0) {
+    } else if (list.count == 0) {
         say(doctor, "ok", "tokens", "none: everybody on this machine may do everything");
     } else {
-        say(doctor, "ok", "tokens", "%zu", count);
+        say(doctor, "ok", "tokens", "%zu", list.count);
     }
 }
 

@@ -48,8 +48,9 @@ static bool check_exposure(struct node *node, struct err *err)
         return err_set(
             err, ERR_FORBIDDEN,
             "listening on " STR_FMT " without any token would let everybody in: make one "
-            "with `errand token create --role admin --data " STR_FMT "`, or say --insecure",
-            STR_ARG(listen), STR_ARG(node->config->data));
+            "with `errand token create --role admin --data " STR_FMT "%s`, or say --insecure",
+            STR_ARG(listen), STR_ARG(node->config->data),
+            store_shared(node->store) ? " --store URL" : "");
     }
     return true;
 }
@@ -62,7 +63,7 @@ static bool open_door(struct node *node, struct err *err)
         return false;
     }
     node->auth.book = node->book;
-    return check_exposure(node, err);
+    return true;
 }
 
 /* ---- The truth ---- */
@@ -80,6 +81,7 @@ static bool open_stores(struct node *node, struct err *err)
     node->broker_options.ready = engine_ready;
     node->broker_options.arg = &node->engine;
     return open_door(node, err) && store_open(&store, &node->store, err) &&
+           node_read_tokens(node, err) && check_exposure(node, err) &&
            broker_open(&node->broker_options, &node->broker, err);
 }
 

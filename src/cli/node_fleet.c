@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #include "cli/node.h"
-#include "store/fleet.h"
+#include "net/token_store.h"
 
 /* ---- What the engine says: to the api, and to other nodes ---- */
 
@@ -66,6 +66,37 @@ static void fleet_others(void *arg, struct arena *arena, struct str *nodes, stru
     *workers = view.workers;
 }
 
+/* ---- Who may speak to us ---- */
+
+static void on_tokens(void *arg, const struct steward_token *tokens, size_t count)
+{
+    token_store_share(tokens, count, ((struct node *)arg)->book);
+}
+
+static void steward_close_at(struct steward **steward)
+{
+    steward_close(*steward);
+}
+
+bool node_read_tokens(struct node *node, struct err *err)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    SCOPED(steward_close_at) struct steward *steward = NULL;
+    struct steward_token *tokens;
+    size_t count;
+    if (!store_shared(node->store)) {
+        return true;
+    }
+    if (!steward_open(node->store, &steward, err) ||
+        !steward_tokens(steward, &arena, &tokens, &count, err)) {
+        return false;
+    }
+    token_store_share(tokens, count, node->book);
+    return true;
+}
+
+/* ---- Joining and leaving ---- */
+
 static bool start_fleet(struct node *node, struct err *err)
 {
     struct fleet *fleet = NULL;
@@ -80,6 +111,8 @@ static bool start_fleet(struct node *node, struct err *err)
         .started_ms = clock_now(&node->clock).wall_ms,
         .heard = on_heard,
         .heard_arg = node,
+        .tokens = on_tokens,
+        .tokens_arg = node,
     };
     if (!store_shared(node->store)) {
         return true;

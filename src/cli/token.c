@@ -1,9 +1,10 @@
 /* cli/token.c: `errand token`: who may speak to a server.
  *
- * Works on the data folder itself, beside a running server too; the server notices.
+ * Works on the data folder itself, or on the store that a fleet shares, beside running servers too;
+ * they notice.
  *
  * SPDX-License-Identifier: MIT */
-#include "net/token.h"
+#include "cli/token.h"
 
 #include <stdio.h>
 
@@ -20,16 +21,16 @@ struct token_options {
     bool json;
 };
 
-static bool create(const struct token_options *options, const char *folder, struct err *err)
+static bool create(const struct token_options *options, struct config *config, struct err *err)
 {
+    SCOPED(token_place_fini) struct token_place place = {0};
     char text[TOKEN_TEXT];
-    struct rand rand;
     enum role role;
     if (!role_parse(options->role, &role)) {
         return err_set(err, ERR_INVALID, "--role must be read, produce, work or admin");
     }
-    rand_init(&rand);
-    if (!token_create(folder, role, options->user, clock_real_wall_ms(), &rand, text, err)) {
+    if (!token_place_open(&place, config, true, err) ||
+        !token_place_create(&place, role, options->user, text, err)) {
         return false;
     }
     puts(text);
@@ -47,46 +48,50 @@ static enum exit_status run_create(const void *options, const struct words *word
         return verb_usage(&err);
     }
     return setup_config(&given->setup, &config, &err) && setup_folder(&config, &err) &&
-                   create(given, config.data.ptr, &err)
+                   create(given, &config, &err)
                ? EXIT_OK
                : verb_fail(&err);
 }
 
 /* ---- List ---- */
 
-static void print_json(const struct token *tokens, size_t count)
+static void print_json(const struct token_list *list)
 {
     SCOPED(buf_fini) struct buf text = BUF_INIT(MIB);
     struct json_writer w = JSON_WRITER(&text);
     json_open_array(&w);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
+        const struct token *token = &list->tokens[i];
         json_open_object(&w);
-        json_put_c(&w, "id", tokens[i].id);
-        json_put_c(&w, "role", role_name(tokens[i].role));
-        if (tokens[i].user[0] != '\0') {
-            json_put_c(&w, "user", tokens[i].user);
+        json_put_c(&w, "id", token->id);
+        json_put_c(&w, "role", role_name(token->role));
+        if (token->user[0] != '\0') {
+            json_put_c(&w, "user", token->user);
         }
-        json_put_time(&w, "createdAt", tokens[i].created_ms);
+        json_put_c(&w, "place", i < list->shared ? "store" : "folder");
+        json_put_time(&w, "createdAt", token->created_ms);
         json_close_object(&w);
     }
     json_close_array(&w);
     puts(buf_c_text(&text));
 }
 
-static void print_table(const struct token *tokens, size_t count, struct arena *arena)
+static void print_table(const struct token_list *list, struct arena *arena)
 {
-    static const char *const heads[] = {"ID", "ROLE", "USER", "CREATED", NULL};
+    static const char *const heads[] = {"ID", "ROLE", "USER", "PLACE", "CREATED", NULL};
     struct paper paper = paper_stdout();
     SCOPED(table_fini) struct table table;
     table_init(&table, heads, arena);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
+        const struct token *token = &list->tokens[i];
         SCOPED(buf_fini) struct buf when = BUF_INIT(KIB);
         char created[TIME_TEXT_LEN + 1];
-        time_text(tokens[i].created_ms, created);
+        time_text(token->created_ms, created);
         human_when(&when, &paper, str_of(created));
-        table_add(&table, str_of(tokens[i].id));
-        table_add(&table, str_of(role_name(tokens[i].role)));
-        table_add(&table, str_of(tokens[i].user));
+        table_add(&table, str_of(token->id));
+        table_add(&table, str_of(role_name(token->role)));
+        table_add(&table, str_of(token->user));
+        table_add(&table, i < list->shared ? STR("store") : STR("folder"));
         table_add(&table, buf_view(&when));
     }
     table_print(&table, &paper);
@@ -97,18 +102,19 @@ static enum exit_status run_ls(const void *options, const struct words *words)
     const struct token_options *given = options;
     SCOPED(config_fini) struct config config = {.arena = ARENA_INIT};
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    SCOPED(token_place_fini) struct token_place place = {0};
     struct err err = ERR_INIT;
-    struct token *tokens;
-    size_t count;
+    struct token_list list;
     (void)words;
     if (!setup_config(&given->setup, &config, &err) ||
-        !token_list(config.data.ptr, &arena, &tokens, &count, &err)) {
+        !token_place_open(&place, &config, false, &err) ||
+        !token_place_list(&place, &arena, &list, &err)) {
         return verb_fail(&err);
     }
     if (given->json) {
-        print_json(tokens, count);
+        print_json(&list);
     } else {
-        print_table(tokens, count, &arena);
+        print_table(&list, &arena);
     }
     return EXIT_OK;
 }
@@ -117,9 +123,11 @@ static enum exit_status run_revoke(const void *options, const struct words *word
 {
     const struct token_options *given = options;
     SCOPED(config_fini) struct config config = {.arena = ARENA_INIT};
+    SCOPED(token_place_fini) struct token_place place = {0};
     struct err err = ERR_INIT;
     return setup_config(&given->setup, &config, &err) &&
-                   token_revoke(config.data.ptr, words->at[0], &err)
+                   token_place_open(&place, &config, false, &err) &&
+                   token_place_revoke(&place, words->at[0], &err)
                ? EXIT_OK
                : verb_fail(&err);
 }
@@ -149,12 +157,14 @@ const struct verb token_create_verb = {
     .arguments = "",
     .summary = "make a token and print it",
     .about = "Makes a bearer token and prints it: once, it is kept only as a hash. As soon as one\n"
-             "exists the server asks everybody for one, on loopback too.\n\n"
+             "exists the server asks everybody for one, on loopback too. With a postgres:// store\n"
+             "it is for every node of the fleet, within a second or two.\n\n"
              "Roles: read (look at everything), produce (also create, cancel and change),\n"
              "work (claim and finish tasks), admin (all).",
     .examples =
         "# for yourself\nexport ERRAND_TOKEN=$(errand token create --role admin --data DIR)\n"
-        "# for a worker\nerrand token create --role work --data DIR",
+        "# for a worker\nerrand token create --role work --data DIR\n"
+        "# for all nodes of a fleet\nerrand token create --role work --store postgres://db/errand",
     .options = create_options,
     .size = sizeof(struct token_options),
     .run = run_create,
@@ -164,8 +174,9 @@ const struct verb token_ls_verb = {
     .name = "token ls",
     .arguments = "",
     .summary = "list tokens by id and role",
-    .about = "Lists the tokens of a data folder by id, role, user and age. The tokens themselves\n"
-             "are not kept and cannot be shown.",
+    .about = "Lists the tokens by id, role, user and age: those that a fleet shares in its store,\n"
+             "and those of the data folder, which only its own server takes. The tokens\n"
+             "themselves are not kept and cannot be shown.",
     .examples = "# who may speak to it\nerrand token ls --data DIR",
     .options = ls_options,
     .size = sizeof(struct token_options),
@@ -178,7 +189,7 @@ const struct verb token_revoke_verb = {
     .summary = "take a token back",
     .about =
         "Takes back the token with this id (see errand token ls). A running server refuses it\n"
-        "from its next request on.",
+        "from its next request on, a fleet's within a second or two.",
     .examples = "# it leaked\nerrand token revoke 3f9a01c2d4e5 --data DIR",
     .options = revoke_options,
     .size = sizeof(struct token_options),

@@ -194,6 +194,7 @@ static void init(struct fleet *fleet, const struct fleet_options *options)
     fleet->nodes = fleet->workers = BUF_INIT(16 * MIB);
     fleet->census = BUF_INIT(MIB);
     fleet->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    fleet->tokens = (struct steward_stamp){.newest = -1}; /* never told */
     fleet->walk.under_way = true; /* every node offers once what it finds: it is the boot path */
     pthread_mutex_init(&fleet->lock, NULL);
     channel_init(&fleet->returned, poke, fleet);

@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "broker/broker.h"
 #include "queue/queue.h"
+#include "store/fleet.h"
 #include "store/store.h"
 
 #define FLEET_BEAT_MS       SECOND_MS
@@ -41,6 +42,9 @@ struct fleet_options {
     int64_t started_ms;
     void (*heard)(void *arg, struct event_batch *events); /* takes the batch; any thread */
     void *heard_arg;
+    /* Who may speak to the nodes has changed; on the fleet's thread. Borrowed. */
+    void (*tokens)(void *arg, const struct steward_token *tokens, size_t count);
+    void *tokens_arg;
 };
 
 MUST_CHECK bool fleet_start(const struct fleet_options *options, struct fleet **out,

@@ -72,6 +72,7 @@ struct fleet {
     bool engine_away;            /* its answer: it cannot rely on its broker */
     bool doubts;                 /* the engine was told to ask the store */
     struct buf census;           /* the last answer: two lines of JSON */
+    struct steward_stamp tokens; /* as they were told last */
 
     pthread_mutex_t lock; /* guards what follows, for askers on other threads */
     struct fleet_status status;

@@ -139,6 +139,27 @@ static void lose_store(struct fleet *fleet, const struct err *err)
     fleet->steward = NULL;
 }
 
+/* They belong to the fleet as its nodes do, and are looked at as often. */
+static bool pass_on_tokens(struct fleet *fleet, struct err *err)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct steward_stamp stamp;
+    struct steward_token *tokens;
+    size_t count;
+    if (!steward_tokens_stamp(fleet->steward, &stamp, err)) {
+        return false;
+    }
+    if (stamp.newest == fleet->tokens.newest && stamp.count == fleet->tokens.count) {
+        return true;
+    }
+    if (!steward_tokens(fleet->steward, &arena, &tokens, &count, err)) {
+        return false;
+    }
+    fleet->with.tokens(fleet->with.tokens_arg, tokens, count);
+    fleet->tokens = stamp; /* older than what was told, if somebody came between: told again */
+    return true;
+}
+
 static bool beat(struct fleet *fleet, struct err *err)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
@@ -155,7 +176,7 @@ static bool beat(struct fleet *fleet, struct err *err)
         return false;
     }
     note_nodes(fleet, nodes, count);
-    return true;
+    return pass_on_tokens(fleet, err);
 }
 
 void roster_tick(struct fleet *fleet, int64_t now_ms)

@@ -7,6 +7,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -84,25 +85,35 @@ static bool user_ok(struct str user, struct err *err)
     return true;
 }
 
+bool token_make(enum role role, struct str user, int64_t wall_ms, struct rand *rand,
+                struct token *out, char out_text[static TOKEN_TEXT], struct err *err)
+{
+    if (!user_ok(user, err)) {
+        return false;
+    }
+    *out = (struct token){.role = role, .created_ms = wall_ms};
+    make_text(rand, out_text);
+    make_id(rand, out->id);
+    hash_of(str_of(out_text), out->hash);
+    if (user.len > 0) {
+        memcpy(out->user, user.ptr, user.len);
+    }
+    return true;
+}
+
 bool token_create(const char *folder, enum role role, struct str user, int64_t wall_ms,
                   struct rand *rand, char out_text[static TOKEN_TEXT], struct err *err)
 {
     SCOPED(token_lock_fini) int lock = -1;
     SCOPED(token_file_fini) struct token_file file = TOKEN_FILE_INIT;
-    if (!user_ok(user, err) || !token_lock(folder, &lock, err) ||
-        !token_file_read(folder, &file, err)) {
+    struct token token;
+    char text[TOKEN_TEXT];
+    if (!token_make(role, user, wall_ms, rand, &token, text, err) ||
+        !token_lock(folder, &lock, err) || !token_file_read(folder, &file, err)) {
         return false;
     }
     if (file.count >= TOKENS_MAX) {
         return err_set(err, ERR_BUSY, "there are %d tokens already", TOKENS_MAX);
-    }
-    char text[TOKEN_TEXT];
-    struct token token = {.role = role, .created_ms = wall_ms};
-    make_text(rand, text);
-    make_id(rand, token.id);
-    hash_of(str_of(text), token.hash);
-    if (user.len > 0) {
-        memcpy(token.user, user.ptr, user.len);
     }
     token_file_add(&file, &token);
     if (!token_file_write(folder, &file, err)) {
@@ -149,10 +160,17 @@ bool token_revoke(const char *folder, struct str id, struct err *err)
 
 /* ---- The book ---- */
 
+struct shared { /* of the fleet */
+    size_t count;
+    struct token tokens[];
+};
+
 struct token_book {
     char *folder;
     struct token_file file;
-    int64_t looked_ms; /* when the file was looked at last */
+    int64_t looked_ms;                /* when the file was looked at last */
+    struct shared *shared;            /* NULL: none */
+    _Atomic(struct shared *) arrived; /* from another thread, to take the place of `shared` */
 };
 
 bool token_book_open(const char *folder, struct token_book **out, struct err *err)
@@ -172,14 +190,36 @@ void token_book_close(struct token_book *book)
 {
     if (book != NULL) {
         token_file_fini(&book->file);
+        mem_free(book->shared);
+        mem_free(atomic_load(&book->arrived));
         mem_free(book->folder);
         mem_free(book);
+    }
+}
+
+void token_book_share(struct token_book *book, const struct token *tokens, size_t count)
+{
+    struct shared *shared = mem_zero(sizeof *shared + count * sizeof *tokens);
+    shared->count = count;
+    for (size_t i = 0; i < count; i++) {
+        shared->tokens[i] = tokens[i];
+    }
+    mem_free(atomic_exchange(&book->arrived, shared));
+}
+
+static void take_arrived(struct token_book *book)
+{
+    struct shared *arrived = atomic_exchange(&book->arrived, NULL);
+    if (arrived != NULL) {
+        mem_free(book->shared);
+        book->shared = arrived;
     }
 }
 
 /* Reads the file again if it is another one now. A broken one changes nothing but the log. */
 static void refresh(struct token_book *book, int64_t now_ms)
 {
+    take_arrived(book);
     if (book->looked_ms == now_ms) {
         return;
     }
@@ -203,19 +243,29 @@ static void refresh(struct token_book *book, int64_t now_ms)
 size_t token_book_count(struct token_book *book, int64_t now_ms)
 {
     refresh(book, now_ms);
-    return book->file.count;
+    return book->file.count + (book->shared == NULL ? 0 : book->shared->count);
+}
+
+/* Looks at all of them, whichever it is. */
+static const struct token *find(const struct token *tokens, size_t count,
+                                const unsigned char hash[static TOKEN_HASH])
+{
+    const struct token *found = NULL;
+    for (size_t i = 0; i < count; i++) {
+        found = CRYPTO_memcmp(hash, tokens[i].hash, TOKEN_HASH) == 0 ? &tokens[i] : found;
+    }
+    return found;
 }
 
 bool token_check(struct token_book *book, int64_t now_ms, struct str bearer, struct token_who *out)
 {
     unsigned char hash[TOKEN_HASH];
-    const struct token *found = NULL;
     refresh(book, now_ms);
     hash_of(bearer, hash);
-    for (size_t i = 0; i < book->file.count; i++) { /* all of them, whichever it is */
-        const struct token *token = &book->file.tokens[i];
-        found = CRYPTO_memcmp(hash, token->hash, TOKEN_HASH) == 0 ? token : found;
-    }
+    const struct token *here = find(book->file.tokens, book->file.count, hash);
+    const struct token *shared =
+        book->shared == NULL ? NULL : find(book->shared->tokens, book->shared->count, hash);
+    const struct token *found = here != NULL ? here : shared;
     if (found == NULL) {
         return false;
     }

@@ -2,7 +2,8 @@
  *
  * They live in the file `tokens` of the data folder, one line each, and only as hashes: the text
  * is shown once, when it is made. `errand token` changes the file beside a running server (each
- * change replaces it whole, under a lock), and the server reads it again when it has changed.
+ * change replaces it whole, under a lock), and the server reads it again when it has changed. Those
+ * of a fleet are rows of its store (token_store.h); a node takes both.
  *
  *     ID <tab> SHA-256 IN HEX <tab> ROLE <tab> USER <tab> CREATED AT
  *
@@ -35,9 +36,13 @@ struct token {
     int64_t created_ms;
 };
 
+/* A new one and its text, which is kept nowhere. `user` may be absent. */
+MUST_CHECK bool token_make(enum role role, struct str user, int64_t wall_ms, struct rand *rand,
+                           struct token *out, char out_text[static TOKEN_TEXT], struct err *err);
+
 /* ---- What `errand token` does ---- */
 
-/* Makes a token and writes its text, which is kept nowhere. `user` may be absent. */
+/* As token_make(), and keeps it. */
 MUST_CHECK bool token_create(const char *folder, enum role role, struct str user, int64_t wall_ms,
                              struct rand *rand, char out_text[static TOKEN_TEXT], struct err *err);
 
@@ -49,7 +54,7 @@ MUST_CHECK bool token_revoke(const char *folder, struct str id, struct err *err)
 
 /* ---- What the server does ---- */
 
-struct token_book; /* the file's content, kept up to date */
+struct token_book; /* the file's content and the fleet's, kept up to date */
 
 struct token_who {
     enum role role;
@@ -61,6 +66,9 @@ struct token_who {
  * what it knew and the log says why. */
 MUST_CHECK bool token_book_open(const char *folder, struct token_book **out, struct err *err);
 void token_book_close(struct token_book *book); /* NULL is welcome */
+
+/* Those of the fleet, as they are now: copied, and taken over before the next check. Any thread. */
+void token_book_share(struct token_book *book, const struct token *tokens, size_t count);
 
 /* How many there are now. `now_ms` is the loop's time: the file is looked at once per value. */
 size_t token_book_count(struct token_book *book, int64_t now_ms);

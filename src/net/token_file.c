@@ -97,7 +97,7 @@ static bool hash_parse(struct str text, unsigned char out[static TOKEN_HASH])
     return true;
 }
 
-static bool line_parse(struct str line, struct token *out)
+bool token_line_parse(struct str line, struct token *out)
 {
     struct str id = str_cut(&line, '\t'), hash = str_cut(&line, '\t'), role = str_cut(&line, '\t');
     struct str user = str_cut(&line, '\t'), created = str_cut(&line, '\t');
@@ -122,7 +122,7 @@ static bool lines_parse(struct str text, struct token_file *file, struct err *er
         if (line.len == 0 || line.ptr[0] == '#') {
             continue;
         }
-        if (file->count == TOKENS_MAX || !line_parse(line, &token)) {
+        if (file->count == TOKENS_MAX || !token_line_parse(line, &token)) {
             return err_set(err, ERR_INVALID, "line %zu of the file tokens is not a token", number);
         }
         token_file_add(file, &token);
@@ -163,7 +163,7 @@ bool token_file_read(const char *folder, struct token_file *file, struct err *er
 
 /* ---- Writing ---- */
 
-static void line_write(struct buf *out, const struct token *token)
+void token_line_write(struct buf *out, const struct token *token)
 {
     buf_c(out, token->id);
     buf_char(out, '\t');
@@ -177,7 +177,6 @@ static void line_write(struct buf *out, const struct token *token)
     buf_c(out, token->user);
     buf_char(out, '\t');
     time_write(out, token->created_ms);
-    buf_char(out, '\n');
 }
 
 static bool write_all(int fd, struct str text)
@@ -215,7 +214,8 @@ bool token_file_write(const char *folder, const struct token_file *file, struct 
     char path[PATH_MAX], fresh[PATH_MAX];
     SCOPED(buf_fini) struct buf text = BUF_INIT(FILE_MAX_BYTES);
     for (size_t i = 0; i < file->count; i++) {
-        line_write(&text, &file->tokens[i]);
+        token_line_write(&text, &file->tokens[i]);
+        buf_char(&text, '\n');
     }
     path_in(folder, "tokens", path);
     path_in(folder, "tokens.new", fresh);

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include "base/buf.h"
 #include "net/token.h"
 
 /* What changes when the file is replaced; all 0: there is no file. */
@@ -26,6 +27,10 @@ struct token_file {
 
 void token_file_fini(struct token_file *file);
 void token_file_add(struct token_file *file, const struct token *token);
+
+/* One token as a line, without its end. */
+void token_line_write(struct buf *out, const struct token *token);
+MUST_CHECK bool token_line_parse(struct str line, struct token *out);
 
 struct token_stamp token_file_stamp(const char *folder);
 bool token_stamp_eq(struct token_stamp a, struct token_stamp b);

@@ -132,4 +132,22 @@ MUST_CHECK bool steward_hear(struct steward *steward, uint64_t after, size_t mos
                              struct err *err);
 MUST_CHECK bool steward_forget(struct steward *steward, int64_t older_than_ms, struct err *err);
 
+/* Who may speak to the nodes. What a line says is net/token.h's business; it holds no secret. The
+ * stamp is another one as soon as anything has changed. */
+struct steward_token {
+    struct str id, line;
+};
+struct steward_stamp {
+    int64_t newest, count;
+};
+MUST_CHECK bool steward_tokens(struct steward *steward, struct arena *arena,
+                               struct steward_token **out, size_t *count,
+                               struct err *err); /* oldest first */
+MUST_CHECK bool steward_tokens_stamp(struct steward *steward, struct steward_stamp *out,
+                                     struct err *err);
+MUST_CHECK bool steward_token_add(struct steward *steward, const struct steward_token *token,
+                                  size_t most, bool *added, struct err *err);
+MUST_CHECK bool steward_token_drop(struct steward *steward, struct str id, bool *dropped,
+                                   struct err *err);
+
 #endif

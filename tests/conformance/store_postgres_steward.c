@@ -181,3 +181,48 @@ TEST(messages_are_heard_once_in_their_order)
     CHECK_OK(steward_hear(p.steward, 0, 3, &p.b.arena, heard, &count, &err));
     CHECK_EQ(count, 0);
 }
+
+static struct steward_stamp stamp_of(struct pair *p)
+{
+    struct err err = ERR_INIT;
+    struct steward_stamp stamp = {0};
+    CHECK_OK(steward_tokens_stamp(p->steward, &stamp, &err));
+    return stamp;
+}
+
+static bool stamp_eq(struct steward_stamp a, struct steward_stamp b)
+{
+    return a.newest == b.newest && a.count == b.count;
+}
+
+static bool token_added(struct pair *p, const char *id, size_t most)
+{
+    struct err err = ERR_INIT;
+    const struct steward_token token = {.id = str_of(id), .line = STR("a\tb")};
+    bool added = false;
+    CHECK_OK(steward_token_add(p->steward, &token, most, &added, &err));
+    return added;
+}
+
+TEST(tokens_are_listed_until_they_are_taken_back_and_every_change_shows_in_their_stamp)
+{
+    SCOPED(pair_fini) struct pair p;
+    pair_init(&p);
+    struct err err = ERR_INIT;
+    struct steward_token *tokens = NULL;
+    size_t count = 9;
+    bool dropped = true;
+    struct steward_stamp none = stamp_of(&p);
+    CHECK_EQ(none.count, 0);
+    CHECK(token_added(&p, "z", 2) && token_added(&p, "a", 2) && !token_added(&p, "b", 2));
+    struct steward_stamp two = stamp_of(&p);
+    CHECK_OK(steward_tokens(p.steward, &p.b.arena, &tokens, &count, &err));
+    CHECK_EQ(count, 2);
+    CHECK_STR(tokens[0].id, "z"); /* the oldest */
+    CHECK_STR(tokens[1].line, "a\tb");
+    CHECK_OK(steward_token_drop(p.steward, STR("y"), &dropped, &err));
+    CHECK(!dropped && stamp_eq(stamp_of(&p), two));
+    CHECK_OK(steward_token_drop(p.steward, STR("a"), &dropped, &err));
+    CHECK(dropped && !stamp_eq(stamp_of(&p), two));
+    CHECK(token_added(&p, "c", 2) && !stamp_eq(stamp_of(&p), two)); /* as many as before */
+}

@@ -165,3 +165,28 @@ TEST(a_broken_file_stops_the_start_and_changes_nothing_later)
     CHECK(!token_book_open(bench.folder, &book, &err));
     CHECK_STR(str_of(err.text), "line 1 of the file tokens is not a token");
 }
+
+TEST(a_fleets_tokens_count_beside_those_of_the_folder)
+{
+    BENCH(bench);
+    struct err err = ERR_INIT;
+    struct token_book *book = NULL;
+    struct token_who who;
+    struct token shared[2] = {{.role = ROLE_NONE}}; /* the first one was not understood */
+    char own[TOKEN_TEXT], fleet[TOKEN_TEXT];
+    create(&bench, ROLE_READ, NULL, own);
+    CHECK_OK(token_make(ROLE_WORK, STR("ann"), NOW_MS, &bench.rand, &shared[1], fleet, &err));
+    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK(!token_check(book, 1, str_of(fleet), &who));
+    token_book_share(book, shared, 1);
+    token_book_share(book, shared, 2); /* the later one holds, whether the first was seen or not */
+    CHECK_EQ(token_book_count(book, 1), 3);
+    CHECK(token_check(book, 1, str_of(fleet), &who) && who.role == ROLE_WORK);
+    CHECK_STR(str_of(who.user), "ann");
+    CHECK(token_check(book, 1, str_of(own), &who) && who.role == ROLE_READ);
+    token_book_share(book, NULL, 0);
+    CHECK(!token_check(book, 1, str_of(fleet), &who));
+    CHECK_EQ(token_book_count(book, 1), 1);
+    token_book_share(book, shared, 2); /* never looked at */
+    token_book_close(book);
+}

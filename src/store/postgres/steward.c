@@ -35,8 +35,7 @@ bool steward_read(struct steward *steward, struct pg_call *call, struct err *err
     return pg_read_run(&steward->pg, call, 1, err);
 }
 
-/* Calls that write, in one transaction and one trip. */
-static bool steward_write(struct steward *steward, struct pg_call *calls, size_t n, struct err *err)
+bool steward_write(struct steward *steward, struct pg_call *calls, size_t n, struct err *err)
 {
     struct pg_call all[STEWARD_CALLS_MAX + 3] = {{.sql = PG_BEGIN}, {.sql = PG_LIMITS}};
     memcpy(all + 2, calls, n * sizeof *calls);

@@ -14,5 +14,7 @@ struct steward {
 
 /* One question. */
 bool steward_read(struct steward *steward, struct pg_call *call, struct err *err);
+/* Calls that write, in one transaction and one trip. */
+bool steward_write(struct steward *steward, struct pg_call *calls, size_t n, struct err *err);
 
 #endif

@@ -1,0 +1,72 @@
+# tests/system/test_fleet_tokens.py: who may speak to a fleet may speak to each of its nodes.
+#
+# SPDX-License-Identifier: MIT
+"""Tokens in the store that nodes share."""
+import json
+
+from errand import check, main, same, test
+from fleet import Fleet, wait_slowly
+
+
+def status(node, token, method="GET", path="/api/tasks", body=None):
+    return node.raw(method, path, body, {"Authorization": f"Bearer {token}"} if token else None).status
+
+
+def token_of(fleet, verb, *args):
+    """`errand token VERB` on the store; the data folder is none of the nodes'."""
+    return fleet.nest.run("token", verb, *args, "--data", fleet.nest.folder(), "--store", fleet.store_url()).stdout
+
+
+def wait_statuses(fleet, token, expected):
+    wait_slowly(lambda: all(status(node, token) == expected for node in fleet.nodes), f"{expected} on every node")
+
+
+@test(server=False)
+def a_token_opens_every_node_until_it_is_revoked(nest):
+    fleet = Fleet(nest, nodes=2)
+    wait_statuses(fleet, None, 200)
+    admin = token_of(fleet, "create", "--role", "admin").strip()
+    wait_statuses(fleet, None, 401)
+    wait_statuses(fleet, admin, 200)
+    reader = token_of(fleet, "create", "--role", "read", "--user", "ann").strip()
+    wait_statuses(fleet, reader, 200)
+    for node in fleet.nodes:
+        same(status(node, reader, "POST", "/api/tasks", {"taskType": "t"}), 403)
+    rows = json.loads(token_of(fleet, "ls", "--json"))
+    same([(row["role"], row["place"]) for row in rows], [("admin", "store"), ("read", "store")])
+    token_of(fleet, "revoke", rows[1]["id"])
+    wait_statuses(fleet, reader, 401)
+    wait_statuses(fleet, admin, 200)
+    check(not fleet.sql(f"SELECT 1 FROM token WHERE position('{admin}' in convert_from(line, 'UTF8')) > 0"),
+          "the token itself is in the store")
+
+
+@test(server=False)
+def a_node_knows_the_fleets_tokens_before_anybody_can_reach_it(nest):
+    fleet = Fleet(nest, nodes=0)
+    refused = nest.refuses("--listen", "0.0.0.0:0", "--data", nest.folder(), "--store", fleet.store_url(),
+                           "--broker", fleet.redis.url)
+    check("token create" in refused and "--store" in refused, refused)
+    admin = token_of(fleet, "create", "--role", "admin").strip()
+    fleet.add(listen="0.0.0.0:0")
+    same(status(fleet.node(0), None), 401)
+    same(status(fleet.node(0), admin), 200)
+
+
+@test(server=False)
+def a_token_of_the_data_folder_opens_its_own_node_only(nest):
+    fleet = Fleet(nest, nodes=2)
+    own = nest.run("token", "create", "--role", "admin", "--data", fleet.node(0).data).stdout.strip()
+    shared = token_of(fleet, "create", "--role", "admin").strip()
+    wait_statuses(fleet, None, 401)
+    wait_statuses(fleet, shared, 200)
+    same([status(node, own) for node in fleet.nodes], [200, 401])
+    run = nest.run("token", "ls", "--json", "--data", fleet.node(0).data, "--store", fleet.store_url())
+    rows = json.loads(run.stdout)
+    same(sorted(row["place"] for row in rows), ["folder", "store"])
+    for row in rows:
+        nest.run("token", "revoke", row["id"], "--data", fleet.node(0).data, "--store", fleet.store_url())
+    wait_statuses(fleet, None, 200)
+
+
+main()
