@@ -48,20 +48,36 @@ static void on_heard(void *arg, struct event_batch *events)
     node->inner.happened(node->inner.arg, events);
 }
 
+/* Calls that are answered while the node ends find that it has left already. */
+static struct fleet_status status_of(const struct node *node)
+{
+    struct fleet *fleet = atomic_load(&node->fleet);
+    return fleet != NULL ? fleet_status(fleet)
+                         : (struct fleet_status){.broker = "poll", .nodes = 1};
+}
+
 static bool fleet_leads(void *arg)
 {
-    return fleet_status(((struct node *)arg)->fleet).leads;
+    return status_of(arg).leads;
+}
+
+static bool fleet_store_away(void *arg)
+{
+    return status_of(arg).store_away;
 }
 
 static const char *fleet_broker(void *arg)
 {
-    return fleet_status(((struct node *)arg)->fleet).broker;
+    return status_of(arg).broker;
 }
 
 static void fleet_others(void *arg, struct arena *arena, struct str *nodes, struct str *workers)
 {
-    struct fleet_view view;
-    fleet_look(((struct node *)arg)->fleet, arena, &view);
+    struct fleet *fleet = atomic_load(&((struct node *)arg)->fleet);
+    struct fleet_view view = {STR_NONE, STR_NONE};
+    if (fleet != NULL) {
+        fleet_look(fleet, arena, &view);
+    }
     *nodes = view.nodes;
     *workers = view.workers;
 }
@@ -129,8 +145,11 @@ bool node_join_fleet(struct node *node, struct err *err)
         return false;
     }
     if (node->fleet != NULL) {
-        node->api_fleet = (struct api_fleet){
-            .arg = node, .leads = fleet_leads, .broker = fleet_broker, .others = fleet_others};
+        node->api_fleet = (struct api_fleet){.arg = node,
+                                             .leads = fleet_leads,
+                                             .store_away = fleet_store_away,
+                                             .broker = fleet_broker,
+                                             .others = fleet_others};
         api_join(node->api, &node->api_fleet);
     }
     return true;

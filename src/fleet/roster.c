@@ -132,9 +132,21 @@ static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, si
     pthread_mutex_unlock(&fleet->lock);
 }
 
+/* Said once, not with every heartbeat. */
+static void note_store(struct fleet *fleet, bool away)
+{
+    if (fleet->store_away != away) {
+        fleet->store_away = away;
+        log_info(away ? "the store cannot be reached" : "the store answers again");
+    }
+}
+
 static void lose_store(struct fleet *fleet, const struct err *err)
 {
-    log_warn("the register of nodes: %s", err->text);
+    if (!fleet->store_away) {
+        log_warn("the register of nodes: %s", err->text);
+    }
+    note_store(fleet, err->kind == ERR_UNAVAILABLE);
     steward_close(fleet->steward);
     fleet->steward = NULL;
 }
@@ -192,7 +204,10 @@ void roster_tick(struct fleet *fleet, int64_t now_ms)
     }
     if (!beat(fleet, &err)) {
         lose_store(fleet, &err);
-    } else if (!fresh) {
+        return;
+    }
+    note_store(fleet, false);
+    if (!fresh) {
         ask_engine(fleet);
     }
 }

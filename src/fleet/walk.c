@@ -226,7 +226,9 @@ void walk_tick(struct fleet *fleet, int64_t now_ms)
     bool hurry = walk->refill; /* claims ask the store until this is done */
     while (walk->under_way && !fleet->stop) {
         if (!walk_page(fleet, now_ms, &err)) {
-            log_warn("offer what is queued: %s", err.text);
+            if (err.kind != ERR_UNAVAILABLE) { /* that is said by the heartbeat */
+                log_warn("offer what is queued: %s", err.text);
+            }
             return;
         }
         if (!hurry) {

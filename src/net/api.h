@@ -67,6 +67,7 @@ void api_open(struct api *api, const struct api_parts *parts);
 struct api_fleet {
     void *arg;
     bool (*leads)(void *arg);
+    bool (*store_away)(void *arg); /* known without anybody's writing */
     const char *(*broker)(void *arg);
     /* JSON array elements, separated by commas */
     void (*others)(void *arg, struct arena *arena, struct str *nodes, struct str *workers);

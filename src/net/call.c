@@ -242,5 +242,6 @@ bool api_store_down(const struct api *api)
 {
     uint64_t now_ms = uv_now(api->options.loop);
     return atomic_load(&api->engine_failed) ||
+           (api->fleet != NULL && api->fleet->store_away(api->fleet->arg)) ||
            (api->store_down_at_ms != 0 && now_ms - api->store_down_at_ms < STORE_DOWN_MS);
 }

@@ -93,6 +93,6 @@ void call_fail(struct call *call, const struct err *err);
 /* "Link: </api/…?…cursor=…>; rel="next"": the same question from behind `last`. */
 struct str call_next_page(struct call *call, uint64_t last);
 
-bool api_store_down(const struct api *api); /* a write failed a moment ago */
+bool api_store_down(const struct api *api); /* as far as anybody noticed */
 
 #endif

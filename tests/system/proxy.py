@@ -98,7 +98,10 @@ class Proxy:
         for end in (node, server):
             end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with self.guard:
-            self.links.add(Link(self, node, server))
+            link = Link(self, node, server)
+            self.links.add(link)
+        if self.is_cut:  # meanwhile
+            link.break_off()
 
     def forget(self, link):
         with self.guard:

@@ -69,4 +69,17 @@ def a_token_of_the_data_folder_opens_its_own_node_only(nest):
     wait_statuses(fleet, None, 200)
 
 
+@test(server=False)
+def a_store_that_is_away_changes_nobodys_rights(nest):
+    fleet = Fleet(nest, nodes=1, proxied=True)
+    admin = token_of(fleet, "create", "--role", "admin").strip()
+    wait_statuses(fleet, None, 401)
+    fleet.wires[0]["postgres"].cut()
+    wait_slowly(lambda: status(fleet.node(0), None, path="/readyz") == 503, "a node without its store")
+    same(status(fleet.node(0), None), 401)
+    same(status(fleet.node(0), admin), 503)
+    fleet.wires[0]["postgres"].heal()
+    wait_statuses(fleet, admin, 200)
+
+
 main()
