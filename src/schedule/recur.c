@@ -67,7 +67,7 @@ static void make_elapsed(struct recur *r)
     int64_t days = rule->interval / gcd(rule->interval, WALL_DAY_S / r->unit_s);
     r->horizon_days = MIN(CYCLE_DAYS * (days / gcd(days, CYCLE_DAYS)), DAY_END - DAY_FIRST) + 1;
     r->steady = rule->has == 0;
-    elapsed_prepare(r, days);
+    leap_prepare(r, days);
     r->never = r->never || !any_place(rule, r->inner.count) || !any_possible(r);
 }
 

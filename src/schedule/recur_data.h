@@ -58,7 +58,7 @@ struct recur {
     struct times outer, inner;
     int64_t repeat_days; /* blocks fall on the same times of the day again after so many */
     int64_t inverse;     /* of the blocks in a day, for recur_sparse.c */
-    bool sparse;         /* single times of the day are met once in a blue moon */
+    enum recur_leap { LEAP_DAYS, LEAP_TIMES, LEAP_BLOCKS } leap; /* see recur_leap.c */
 
     int64_t *excluded, *extra; /* instants, rising, each once */
     size_t excluded_count, extra_count;
@@ -100,7 +100,12 @@ int64_t elapsed_next(const struct recur *r, int32_t offset_s, int64_t wall_s, in
 int64_t elapsed_count(const struct recur *r, int32_t offset_s, int64_t from, int64_t end,
                       struct effort *effort);
 
-void elapsed_prepare(struct recur *r, int64_t repeat_days);
+/* ---- recur_leap.c: the same over all offsets of the zone ---- */
+
+void leap_prepare(struct recur *r, int64_t repeat_days); /* chooses the way to search */
+int64_t leap_next(const struct recur *r, int64_t at_s, int64_t end_s); /* an instant, or NEVER */
+
+/* ---- recur_sparse.c ---- */
 
 /* Could the blocks ever begin at one of the times wanted, under this offset? */
 bool elapsed_possible(const struct recur *r, int32_t offset_s);

@@ -65,9 +65,6 @@ static int64_t next_block(const struct grid *g, int64_t wall_s, int64_t end)
 {
     int64_t last_day = wall_div(end - 1, WALL_DAY_S);
     int64_t at = wall_s - wall_mod(wall_s, g->r->unit_s);
-    if (g->r->sparse) {
-        return sparse_next(g, at, end);
-    }
     while (at < end) {
         int64_t today = wall_div(at, WALL_DAY_S);
         int64_t day = days_next(g->r, today, last_day + 1);

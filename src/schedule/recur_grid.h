@@ -1,6 +1,6 @@
 /* schedule/recur_grid.h: an elapsed rule as it looks on the wall under one UTC offset.
  *
- * Private to recur_elapsed.c and recur_sparse.c.
+ * Private to recur_elapsed.c, recur_leap.c and recur_sparse.c.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_SCHEDULE_RECUR_GRID_H
@@ -16,7 +16,8 @@ struct grid {
 
 void grid_make(const struct recur *r, int32_t offset_s, struct grid *out);
 
-/* The first block at or after `at` and before `end` on a day and at a time wanted, or NEVER. */
-int64_t sparse_next(const struct grid *g, int64_t at, int64_t end);
+/* The days that have a block that counts at `tod`: this one and each repeat_days; or NEVER. */
+int64_t grid_day_of(const struct grid *g, int64_t tod);
+int64_t grid_inverse(int64_t in_day, int64_t interval, int64_t repeat_days); /* r->inverse */
 
 #endif

@@ -37,9 +37,8 @@ int64_t span_shifted_next(const struct recur *r, const struct zone_span *span, i
     return wall_s < span->from_s + span->offset_s ? wall_s - span->before_s : NEVER;
 }
 
-/* Both find the first instant in the stretch at or after `at_s`. When there is none, *resume_s is
- * before the first one behind it, or NEVER. */
-
+/* The first instant in the stretch at or after `at_s`. When there is none, *resume_s is before the
+ * first one behind it, or NEVER. */
 static int64_t calendar_in(const struct recur *r, const struct zone_span *span, int64_t at_s,
                            int64_t *resume_s)
 {
@@ -52,22 +51,6 @@ static int64_t calendar_in(const struct recur *r, const struct zone_span *span, 
         *resume_s = span->to_s; /* the clock is turned back to wall times before `at_s` */
     }
     return MIN(shifted_s, wall_s < end ? wall_s - span->offset_s : NEVER);
-}
-
-static int64_t elapsed_in(const struct recur *r, const struct zone_span *span, int64_t at_s,
-                          int64_t *resume_s)
-{
-    int64_t wall_s =
-        elapsed_next(r, span->offset_s, at_s + span->offset_s, span->to_s + span->offset_s);
-    if (wall_s != NEVER) {
-        return wall_s - span->offset_s;
-    }
-    int64_t behind_s = MIN(span->to_s, WALL_MAX_S) + zone_offset_min(r->zone);
-    int64_t day = days_next(r, wall_div(behind_s, WALL_DAY_S), DAY_END);
-    *resume_s = day < DAY_END && span->to_s < WALL_MAX_S
-                    ? day * WALL_DAY_S - zone_offset_max(r->zone)
-                    : NEVER;
-    return NEVER;
 }
 
 /* Every 15 minutes is every 15 minutes, whatever the clocks show. */
@@ -90,11 +73,13 @@ int64_t rule_next(const struct recur *r, int64_t after_s)
     /* Once the zone repeats itself too, what did not happen in a cycle never will. */
     int64_t end_s = MAX(at_s, zone_regular_from(r->zone)) + r->horizon_days * WALL_DAY_S;
     end_s = MIN(end_s, r->end_s);
+    if (r->elapsed) {
+        return leap_next(r, at_s, end_s);
+    }
     while (resume_s != NEVER && at_s <= end_s) {
         struct zone_span span;
         zone_span_at(r->zone, at_s, &span);
-        int64_t found_s = r->elapsed ? elapsed_in(r, &span, at_s, &resume_s)
-                                     : calendar_in(r, &span, at_s, &resume_s);
+        int64_t found_s = calendar_in(r, &span, at_s, &resume_s);
         if (found_s != NEVER) {
             return found_s <= r->end_s ? found_s : NEVER;
         }

@@ -3,16 +3,13 @@
  * With I for INTERVAL and U for the blocks in a day, block b of day d counts when d·U + b and the
  * start's block leave the same rest when divided by I. For one b that is one day in I/gcd(I, U), or
  * none: found by a congruence instead of by looking at every day. It tells rules that never match
- * from those that do, and finds the next day where that is years away (every 86399 seconds, at five
- * sharp: each 236 years).
+ * from those that do, and recur_leap.c finds by it the next day where that is years away (every
+ * 86399 seconds, at five sharp: each 236 years).
  *
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
 #include "schedule/recur_grid.h"
-
-#define SPARSE_DAYS                                                                                \
-    1000 /* days to look at for one time of the day, before this is the better way */
 
 /* The number that, times `a`, leaves 1 when divided by `by`; they have no divisor in common. */
 static int64_t inverse(int64_t a, int64_t by)
@@ -29,16 +26,12 @@ static int64_t inverse(int64_t a, int64_t by)
     return wall_mod(factor, by);
 }
 
-void elapsed_prepare(struct recur *r, int64_t repeat_days)
+int64_t grid_inverse(int64_t in_day, int64_t interval, int64_t repeat_days)
 {
-    int64_t in_day = WALL_DAY_S / r->unit_s;
-    r->repeat_days = repeat_days;
-    r->inverse = inverse(in_day / gcd(in_day, r->rule.interval), repeat_days);
-    r->sparse = repeat_days >= SPARSE_DAYS * r->outer.count;
+    return inverse(in_day / gcd(in_day, interval), repeat_days);
 }
 
-/* The days that have a block that counts at `tod`: this one and each repeat_days; or NEVER. */
-static int64_t day_of(const struct grid *g, int64_t tod)
+int64_t grid_day_of(const struct grid *g, int64_t tod)
 {
     const struct recur *r = g->r;
     int64_t interval = r->rule.interval, common = interval / r->repeat_days;
@@ -46,42 +39,12 @@ static int64_t day_of(const struct grid *g, int64_t tod)
     return rest % common == 0 ? rest / common * r->inverse % r->repeat_days : NEVER;
 }
 
-/* The first such day in [from, end) that the rule has, or NEVER. */
-static int64_t next_day(const struct grid *g, int64_t tod, int64_t from, int64_t end)
-{
-    int64_t any = day_of(g, tod);
-    if (any == NEVER) {
-        return NEVER;
-    }
-    int64_t day = from + wall_mod(any - from, g->r->repeat_days);
-    while (day < end && !days_has(g->r, day)) {
-        day += g->r->repeat_days;
-    }
-    return day < end ? day : NEVER;
-}
-
-int64_t sparse_next(const struct grid *g, int64_t at, int64_t end)
-{
-    int64_t today = wall_div(at, WALL_DAY_S), best = NEVER;
-    int64_t end_day = wall_div(end - 1, WALL_DAY_S) + 1;
-    for (int64_t i = 0; i < g->r->outer.count; i++) {
-        int64_t tod = times_nth(&g->r->outer, i);
-        int64_t from = today + (tod < wall_mod(at, WALL_DAY_S));
-        int64_t day = next_day(g, tod, from, end_day);
-        if (day != NEVER) {
-            best = MIN(best, day * WALL_DAY_S + tod);
-            end_day = MIN(end_day, day + 1);
-        }
-    }
-    return best < end ? best : NEVER;
-}
-
 /* Weeks divide the days between two such days: then all of them are on one weekday. */
 static bool weekday_possible(const struct grid *g, int64_t tod)
 {
     const struct rrule *rule = &g->r->rule;
     return g->r->repeat_days % 7 != 0 || !(rule->has & RRULE_BYDAY) ||
-           rule->weekdays >> wall_weekday(day_of(g, tod)) & 1;
+           rule->weekdays >> wall_weekday(grid_day_of(g, tod)) & 1;
 }
 
 /* Times are built from seconds up, and dropped as soon as blocks that count cannot begin there. */

@@ -231,6 +231,32 @@ static int64_t ms_of(const char *text)
     return ms;
 }
 
+/* Each of these took seconds when it was searched for stretch by stretch of the zone. */
+TEST(far_away_in_a_zone_with_two_offsets_is_as_near_as_well)
+{
+    struct str after = STR("2027-02-03T04:05:06");
+    check(EXPAND("2025-01-01T09:30:00", "America/New_York",
+                 "FREQ=SECONDLY;INTERVAL=2147483647;BYDAY=MO", 2, .after = after),
+          "2093-01-19T12:44:07-05:00,2365-04-05T02:40:35-04:00");
+    check(EXPAND("1995-05-14T06:56:18", "Australia/Lord_Howe",
+                 "FREQ=HOURLY;INTERVAL=184701;BYMONTHDAY=29;BYMINUTE=5,28;BYDAY=TH", 2,
+                 .after = after),
+          "7157-08-29T15:05:18+10:30,7157-08-29T15:28:18+10:30");
+}
+
+TEST(what_only_the_other_offset_allows_never_is)
+{
+    check(EXPAND("2025-01-01T09:30:00", "Europe/Berlin",
+                 "FREQ=SECONDLY;INTERVAL=2147483647;BYDAY=MO;BYHOUR=5", 1),
+          "");
+    check(EXPAND("2027-02-01T09:00:00", "Europe/Berlin",
+                 "FREQ=HOURLY;INTERVAL=2;BYMONTH=6,8;BYHOUR=15", 1),
+          "");
+    check(EXPAND("2027-02-01T09:00:00", "Europe/Berlin",
+                 "FREQ=HOURLY;INTERVAL=255;BYMONTH=12;BYHOUR=1,22", 1),
+          "");
+}
+
 TEST(the_next_is_strictly_later)
 {
     SCOPED(recur_free_at) struct recur *r = make("2027-03-01T09:00:00", "", "FREQ=DAILY");
