@@ -113,6 +113,8 @@ void pg_drop(struct pg *pg)
     PQfinish(pg->conn);
     pg->conn = NULL;
     pg->connecting = pg->useless = false;
+    pg->session = PG_UNKNOWN;
+    pg->prepared = 0;
 }
 
 /* The first line of what libpq says. */
@@ -235,6 +237,7 @@ static enum err_kind kind_of(const char *state)
         {"58", ERR_UNAVAILABLE},    /* its disk */
         {"25P03", ERR_UNAVAILABLE}, /* we were idle for too long */
         {"25P04", ERR_UNAVAILABLE},
+        {"26000", ERR_UNAVAILABLE}, /* what we had prepared is not there */
     };
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
         if (is_class(state, kinds[i].class)) {
@@ -249,7 +252,9 @@ static bool fail_result(struct pg *pg, const PGresult *result, const char *doing
     const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     state = state == NULL ? "08006" : state; /* libpq's own: the connection */
-    pg->useless = is_class(state, "08") || is_class(state, "57P") || is_class(state, "25006");
+    pg->never_ours |= is_class(state, "26000");
+    pg->useless = is_class(state, "08") || is_class(state, "57P") || is_class(state, "25006") ||
+                  is_class(state, "26000");
     return err_set(err, kind_of(state), "%s: %s (PostgreSQL %s)", doing,
                    text == NULL ? "the connection was lost" : text, state);
 }
@@ -262,29 +267,58 @@ void pg_calls_fini(struct pg_call *calls, size_t n)
     }
 }
 
-static bool send_call(struct pg *pg, const struct pg_call *call, struct err *err)
+/* The statement with what stands behind it. */
+static const char *whole_text(const struct pg_call *call, struct buf *longer)
+{
+    const char *text = pg_statements[call->sql].text;
+    if (call->suffix == NULL) {
+        return text;
+    }
+    buf_printf(longer, "%s %s", text, call->suffix);
+    return buf_c_text(longer);
+}
+
+/* By its name, behind its preparation if this is the first time in this session. */
+static bool send_prepared(struct pg *pg, struct pg_call *call, int number, int count,
+                          const struct args_view *view)
+{
+    SCOPED(buf_fini) struct buf longer = BUF_INIT(TEXT_MAX);
+    uint64_t bit = UINT64_C(1) << number;
+    char name[16];
+    snprintf(name, sizeof name, "errand_%d", number);
+    call->prepares = (pg->prepared & bit) == 0;
+    if (call->prepares &&
+        PQsendPrepare(pg->conn, name, whole_text(call, &longer), count, view->types) != 1) {
+        return false;
+    }
+    pg->prepared |= bit;
+    return PQsendQueryPrepared(pg->conn, name, count, view->values, view->lengths, view->formats,
+                               1) == 1;
+}
+
+static bool send_text(struct pg *pg, struct pg_call *call, int count, const struct args_view *view)
+{
+    SCOPED(buf_fini) struct buf longer = BUF_INIT(TEXT_MAX);
+    const char *kept = pg_plan_call(&pg->address->plans, call->sql, call->suffix);
+    return PQsendQueryParams(pg->conn, kept != NULL ? kept : whole_text(call, &longer), count,
+                             view->types, view->values, view->lengths, view->formats, 1) == 1;
+}
+
+static bool send_call(struct pg *pg, struct pg_call *call, struct err *err)
 {
     struct args none = {0};
     struct args *args = call->args == NULL ? &none : call->args;
-    const char *text = pg_statements[call->sql].text;
-    const char *kept = pg_plan_call(&pg->address->plans, call->sql, call->suffix);
-    SCOPED(buf_fini) struct buf longer = BUF_INIT(TEXT_MAX);
+    int number = pg->session == PG_OURS ? pg_plan_number(call->sql, call->suffix) : -1;
     struct args_view view;
     if (!args_view(args, &view)) {
         return err_set(err, ERR_TOO_LARGE, "%s: too many bytes", pg_statements[call->sql].name);
     }
-    if (kept != NULL) {
-        text = kept;
-    } else if (call->suffix != NULL) {
-        buf_printf(&longer, "%s %s", text, call->suffix);
-        text = buf_c_text(&longer);
-    }
-    return PQsendQueryParams(pg->conn, text, args->count, view.types, view.values, view.lengths,
-                             view.formats, 1) == 1 ||
-           fail_pg(pg, pg_statements[call->sql].name, err);
+    bool sent = number < 0 ? send_text(pg, call, args->count, &view)
+                           : send_prepared(pg, call, number, args->count, &view);
+    return sent || fail_pg(pg, pg_statements[call->sql].name, err);
 }
 
-static bool send_all(struct pg *pg, const struct pg_call *calls, size_t n, struct err *err)
+static bool send_all(struct pg *pg, struct pg_call *calls, size_t n, struct err *err)
 {
     for (size_t i = 0; i < n; i++) {
         if (!send_call(pg, &calls[i], err)) {
@@ -314,12 +348,12 @@ static bool is_answer(const PGresult *result)
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-/* Takes one call's answer and the end behind it; the first failure stays in `why`. */
-static bool take_answer(struct pg *pg, struct pg_call *call, int64_t until_us, struct err *why)
+/* Takes one answer and the end behind it; the first failure stays in `why`. */
+static bool take_answer(struct pg *pg, const char *name, int64_t until_us, PGresult **out,
+                        struct err *why)
 {
     bool lost = false;
     PGresult *result = fetch(pg, until_us, &lost);
-    const char *name = pg_statements[call->sql].name;
     if (result != NULL && !is_answer(result) && why->kind == ERR_NONE &&
         PQresultStatus(result) != PGRES_PIPELINE_ABORTED) {
         fail_result(pg, result, name, why);
@@ -328,10 +362,28 @@ static bool take_answer(struct pg *pg, struct pg_call *call, int64_t until_us, s
         PQclear(result);
         return why->kind != ERR_NONE ? false : fail_pg(pg, name, why);
     }
-    call->result = result;
+    *out = result;
     PGresult *end = fetch(pg, until_us, &lost);
     PQclear(end);
     return !lost || fail_pg(pg, name, why);
+}
+
+/* Of a call, and of its preparation before it. What was not prepared is so the next time. */
+static bool take_answers(struct pg *pg, struct pg_call *call, int64_t until_us, struct err *why)
+{
+    const char *name = pg_statements[call->sql].name;
+    PGresult *prepared = NULL;
+    if (call->prepares) {
+        bool taken = take_answer(pg, name, until_us, &prepared, why);
+        if (!is_answer(prepared)) {
+            pg->prepared &= ~(UINT64_C(1) << pg_plan_number(call->sql, call->suffix));
+        }
+        PQclear(prepared);
+        if (!taken) {
+            return false;
+        }
+    }
+    return take_answer(pg, name, until_us, &call->result, why);
 }
 
 static bool take_all(struct pg *pg, struct pg_call *calls, size_t n, struct err *why)
@@ -339,7 +391,7 @@ static bool take_all(struct pg *pg, struct pg_call *calls, size_t n, struct err 
     int64_t until_us = clock_real_mono_us() + ANSWER_MAX_US;
     bool lost = false;
     for (size_t i = 0; i < n; i++) {
-        if (!take_answer(pg, &calls[i], until_us, why)) {
+        if (!take_answers(pg, &calls[i], until_us, why)) {
             return false;
         }
     }
@@ -349,16 +401,39 @@ static bool take_all(struct pg *pg, struct pg_call *calls, size_t n, struct err 
     return whole || fail_pg(pg, "synchronize", why);
 }
 
+static bool exchange(struct pg *pg, struct pg_call *calls, size_t n, struct err *why)
+{
+    return send_all(pg, calls, n, why) && take_all(pg, calls, n, why);
+}
+
+/* A pooler has told us a number of its own; the process that answers says its true one. */
+static bool know_session(struct pg *pg, struct err *why)
+{
+    struct pg_call self = {.sql = PG_READ_SELF};
+    if (pg->session != PG_UNKNOWN) {
+        return true;
+    }
+    if (!exchange(pg, &self, 1, why) || why->kind != ERR_NONE) {
+        pg_calls_fini(&self, 1);
+        return false;
+    }
+    bool ours = get_int(self.result, 0, 0) == PQbackendPID(pg->conn) && !pg->never_ours;
+    pg->session = ours ? PG_OURS : PG_SHARED;
+    pg_calls_fini(&self, 1);
+    return true;
+}
+
 bool pg_run(struct pg *pg, struct pg_call *calls, size_t n, struct err *err)
 {
     struct err why = ERR_INIT;
     for (size_t i = 0; i < n; i++) {
         calls[i].result = NULL;
+        calls[i].prepares = false;
     }
     if (!pg_up(pg)) {
         return err_set(err, ERR_UNAVAILABLE, "PostgreSQL is away");
     }
-    bool whole = send_all(pg, calls, n, &why) && take_all(pg, calls, n, &why);
+    bool whole = know_session(pg, &why) && exchange(pg, calls, n, &why);
     if (!whole || pg->useless) {
         pg_drop(pg); /* whoever comes next looks for another */
     }

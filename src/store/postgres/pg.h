@@ -1,8 +1,9 @@
 /* store/postgres/pg.h: one connection to PostgreSQL, which comes back by itself.
  *
- * Statements go out in pipelines: several, one answer each, one trip. Parameters are unnamed, no
- * statement is prepared and nothing is set for the session, so a pooler in transaction mode
- * may stand between.
+ * Statements go out in pipelines: several, one answer each, one trip. Nothing is set for the
+ * session, so a pooler in transaction mode may stand between. The frequent ones (plan.h) are
+ * prepared, but only where the session is known to be ours alone: there the server process that
+ * answers is the one that we were connected with, which no pooler can say.
  *
  * A connection that is lost fails the calls under way with ERR_UNAVAILABLE; the next pg_ready()
  * makes a new one, after a pause that grows and is never the same for two nodes.
@@ -37,6 +38,9 @@ struct pg {
     int64_t retry_at_us; /* none: not before then */
     int failures;        /* in a row */
     bool useless;        /* this server cannot serve: shutting down, or a standby by now */
+    enum { PG_UNKNOWN, PG_OURS, PG_SHARED } session;
+    bool never_ours;   /* a statement that we had prepared was not there */
+    uint64_t prepared; /* in this session: bits, by pg_plan_number() */
     struct rand rand;
 };
 
@@ -53,6 +57,7 @@ struct pg_call {
     const char *suffix; /* more text behind the statement, or NULL */
     struct args *args;  /* NULL: none */
     PGresult *result;   /* out, owned by the call */
+    bool prepares;      /* pg.c: it goes out behind its own preparation */
 };
 void pg_calls_fini(struct pg_call *calls, size_t n);
 

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "store/postgres/plan.h"
 
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/log.h"
 #include "store/postgres/pg.h"
@@ -12,18 +14,33 @@
 
 /* What every batch of an engine sends. The rest is rare enough to be planned each time. */
 static const struct pg_plan frequent[] = {
-    {PG_INSERT_FRESH, NULL, NULL},      {PG_INSERT_TASKS, NULL, NULL},
-    {PG_SAVE_TASKS, NULL, NULL},        {PG_SAVE_ON_DOCUMENTS, NULL, NULL},
-    {PG_FINISH_TASKS, NULL, NULL},      {PG_FINISH_ON_DOCUMENTS, NULL, NULL},
-    {PG_COUNT_TASKS, NULL, NULL},       {PG_PAY_RATES, NULL, NULL},
-    {PG_LOAD_LIVE, PG_LOCK_LIVE, NULL}, {PG_LOAD_DONE, PG_LOCK_DONE, NULL},
-    {PG_FIND_TIES, NULL, NULL},         {PG_COUNT_RUNNING, NULL, NULL},
-    {PG_LOCK_ROOMS, NULL, NULL},        {PG_INSERT_ATTEMPTS, NULL, NULL},
-    {PG_PROPOSE, NULL, NULL},           {PG_PROPOSE_BEHIND, NULL, NULL},
-    {PG_LOCK_DOCUMENTS, NULL, NULL},    {PG_LOCK_PROPOSED, NULL, NULL},
-    {PG_UNPARK_TASKS, NULL, NULL},      {PG_INSERT_RECORDS, NULL, NULL},
-    {PG_UPDATE_RECORDS, NULL, NULL},
+    {.sql = PG_INSERT_FRESH},
+    {.sql = PG_INSERT_TASKS},
+    {.sql = PG_SAVE_TASKS},
+    {.sql = PG_SAVE_ON_DOCUMENTS},
+    {.sql = PG_FINISH_TASKS},
+    {.sql = PG_FINISH_ON_DOCUMENTS},
+    {.sql = PG_COUNT_TASKS},
+    {.sql = PG_PAY_RATES},
+    {.sql = PG_LOAD_LIVE, .suffix = PG_LOCK_LIVE},
+    {.sql = PG_LOAD_DONE, .suffix = PG_LOCK_DONE},
+    {.sql = PG_FIND_TIES},
+    {.sql = PG_FIND_KEYS},
+    {.sql = PG_FIND_BODIES},
+    {.sql = PG_COUNT_RUNNING},
+    {.sql = PG_LOCK_ROOMS},
+    {.sql = PG_INSERT_ATTEMPTS},
+    {.sql = PG_PROPOSE},
+    {.sql = PG_PROPOSE_BEHIND},
+    {.sql = PG_LOCK_DOCUMENTS},
+    {.sql = PG_LOCK_PROPOSED},
+    {.sql = PG_UNPARK_TASKS},
+    {.sql = PG_INSERT_RECORDS},
+    {.sql = PG_UPDATE_RECORDS},
+    {.sql = PG_LIMITS, .plain = true},
+    {.sql = PG_RAISE_MARK, .plain = true},
 };
+static_assert(ARRAY_LEN(frequent) <= 64, "pg.prepared has a bit for each");
 
 /* FNV-1a: the same on every node and in every run. */
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -168,14 +185,16 @@ static void find_all(struct pg_plans *plans, struct pg *pg)
 {
     for (size_t i = 0; i < plans->count; i++) {
         plans->at[i].call = NULL;
-        find(pg, &plans->arena, &plans->at[i]);
+        if (!plans->at[i].plain) {
+            find(pg, &plans->arena, &plans->at[i]);
+        }
     }
 }
 
 static bool is_any_missing(const struct pg_plans *plans)
 {
     for (size_t i = 0; i < plans->count; i++) {
-        if (plans->at[i].call == NULL) {
+        if (plans->at[i].call == NULL && !plans->at[i].plain) {
             return true;
         }
     }
@@ -188,6 +207,9 @@ static void make_all(struct pg_plans *plans, struct pg *pg)
     PQclear(ask(pg, "BEGIN"));
     PQclear(ask(pg, "SELECT pg_advisory_xact_lock(" TURN ")"));
     for (size_t i = 0; i < plans->count; i++) {
+        if (plans->at[i].plain) {
+            continue;
+        }
         find(pg, &plans->arena, &plans->at[i]);
         if (plans->at[i].call == NULL) {
             make(pg, &plans->arena, &plans->at[i]);
@@ -224,12 +246,18 @@ static bool same_suffix(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-const char *pg_plan_call(const struct pg_plans *plans, enum pg_id sql, const char *suffix)
+int pg_plan_number(enum pg_id sql, const char *suffix)
 {
-    for (size_t i = 0; plans != NULL && i < plans->count; i++) {
-        if (plans->at[i].sql == sql && same_suffix(plans->at[i].suffix, suffix)) {
-            return plans->at[i].call;
+    for (size_t i = 0; i < ARRAY_LEN(frequent); i++) {
+        if (frequent[i].sql == sql && same_suffix(frequent[i].suffix, suffix)) {
+            return (int)i;
         }
     }
-    return NULL;
+    return -1;
+}
+
+const char *pg_plan_call(const struct pg_plans *plans, enum pg_id sql, const char *suffix)
+{
+    int number = plans->count == 0 ? -1 : pg_plan_number(sql, suffix);
+    return number < 0 ? NULL : plans->at[number].call;
 }

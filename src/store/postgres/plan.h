@@ -1,9 +1,9 @@
 /* store/postgres/plan.h: statements whose plans the server keeps.
  *
- * A statement with fifty arrays takes PostgreSQL longer to read and to plan than to carry out, and
- * a prepared one would be state of the session, which a pooler in transaction mode does not keep.
- * So the frequent ones are wrapped into functions in the schema: a function's plans are kept by
- * whichever server process runs it, and calling it takes no planning to speak of.
+ * A statement with fifty arrays takes PostgreSQL longer to read and to plan than to carry out. So
+ * the frequent ones have a number, by which a session that is ours alone prepares them (pg.c).
+ * A pooler in transaction mode keeps nothing of a session; for it they are wrapped into functions
+ * in the schema: a function's plans are kept by whichever server process runs it.
  *
  * A function is named for the bytes of its statement, so nodes of different versions each have
  * their own. Where functions cannot be made (no right to), the statements are sent as they are.
@@ -28,6 +28,7 @@ struct pg_plans {
         enum pg_id sql;
         const char *suffix;
         const char *call; /* NULL: sent as it is */
+        bool plain;       /* as quickly sent as it is: it needs no function */
     } * at;
     size_t count;
 };
@@ -38,5 +39,8 @@ void pg_plans_fini(struct pg_plans *plans);
 
 /* The text to send instead of the statement; NULL: itself. */
 const char *pg_plan_call(const struct pg_plans *plans, enum pg_id sql, const char *suffix);
+
+/* Below 64; -1: it is not frequent. */
+int pg_plan_number(enum pg_id sql, const char *suffix);
 
 #endif
