@@ -32,6 +32,7 @@
 #define CLOCK_LEAST_MS INT64_C(1704067200000) /* 2024: before that a clock was never set */
 #define CLOCK_MOST_MS  INT64_C(4102444800000) /* 2100 */
 #define CLOCK_APART_MS (2 * SECOND_MS)        /* from the server's */
+#define CLOCK_TRIPS    3                      /* to the store, until one is short enough */
 #define PROBE_MS       (3 * SECOND_MS)
 
 enum { HTTP_UNAUTHORIZED = 401, HTTP_FORBIDDEN = 403 };
@@ -274,6 +275,33 @@ static void check_files(struct doctor *doctor)
     }
 }
 
+/* The first trip connects and may take too long to compare anything. */
+static bool ask_store_clock(const struct token_place *place, struct fleet_clock *clock)
+{
+    struct err err = ERR_INIT;
+    int64_t now_ms;
+    for (int i = 0; i < CLOCK_TRIPS && !clock->known; i++) {
+        if (!fleet_clock_ask(place->steward, clock, &now_ms, &err)) {
+            return false;
+        }
+    }
+    return clock->known;
+}
+
+/* Nodes that share a store must agree with it about the time. */
+static void check_store_clock(struct doctor *doctor)
+{
+    SCOPED(token_place_fini) struct token_place place = {0};
+    struct fleet_clock clock = {0};
+    struct err err = ERR_INIT;
+    if (!token_place_open(&place, &doctor->config, false, &err) || place.steward == NULL ||
+        !ask_store_clock(&place, &clock)) {
+        return; /* check_store() has said why, or it is an embedded one */
+    }
+    say(doctor, clock.off ? "warn" : "ok", "clock", "%lld ms ahead of the store's%s",
+        (long long)clock.offset_ms, clock.off ? ": synchronize it" : "");
+}
+
 static void check_clock(struct doctor *doctor)
 {
     int64_t now_ms = clock_real_wall_ms();
@@ -281,6 +309,7 @@ static void check_clock(struct doctor *doctor)
     time_text(now_ms, text);
     bool sane = now_ms > CLOCK_LEAST_MS && now_ms < CLOCK_MOST_MS;
     say(doctor, sane ? "ok" : "FAIL", "clock", sane ? "%s" : "%s cannot be right", text);
+    check_store_clock(doctor);
 }
 
 /* A server with --test-clock tells another time, and means it: a warning only. */

@@ -56,19 +56,15 @@ static struct fleet_status status_of(const struct node *node)
                          : (struct fleet_status){.broker = "poll", .nodes = 1};
 }
 
-static bool fleet_leads(void *arg)
+static struct api_fleet_status fleet_status_for_api(void *arg)
 {
-    return status_of(arg).leads;
-}
-
-static bool fleet_store_away(void *arg)
-{
-    return status_of(arg).store_away;
-}
-
-static const char *fleet_broker(void *arg)
-{
-    return status_of(arg).broker;
+    struct fleet_status status = status_of(arg);
+    return (struct api_fleet_status){.leads = status.leads,
+                                     .store_away = status.store_away,
+                                     .clock_known = status.clock.known,
+                                     .clock_off = status.clock.off,
+                                     .clock_offset_ms = status.clock.offset_ms,
+                                     .broker = status.broker};
 }
 
 static void fleet_others(void *arg, struct arena *arena, struct str *nodes, struct str *workers)
@@ -145,11 +141,8 @@ bool node_join_fleet(struct node *node, struct err *err)
         return false;
     }
     if (node->fleet != NULL) {
-        node->api_fleet = (struct api_fleet){.arg = node,
-                                             .leads = fleet_leads,
-                                             .store_away = fleet_store_away,
-                                             .broker = fleet_broker,
-                                             .others = fleet_others};
+        node->api_fleet =
+            (struct api_fleet){.arg = node, .status = fleet_status_for_api, .others = fleet_others};
         api_join(node->api, &node->api_fleet);
     }
     return true;

@@ -95,6 +95,7 @@ static void note_status(struct fleet *fleet)
     pthread_mutex_lock(&fleet->lock);
     fleet->status.leads = fleet->epoch != 0;
     fleet->status.store_away = fleet->store_away;
+    fleet->status.clock = fleet->clock;
     fleet->status.broker = fleet_broker_kind(fleet);
     pthread_mutex_unlock(&fleet->lock);
 }

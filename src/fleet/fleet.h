@@ -31,6 +31,11 @@
 #define FLEET_PAGE          ((size_t)1000)
 #define FLEET_BACKLOG_MAX   ((size_t)4096) /* event batches that wait to be told; older ones go */
 
+#define FLEET_CLOCK_MS ((int64_t)250) /* a clock further from the store's is wrong */
+
+_Static_assert(2 * FLEET_CLOCK_MS <= QUEUE_CLOCKS_APART_MS,
+               "two nodes on either side of the store's clock");
+
 struct fleet;
 
 struct fleet_options {
@@ -55,8 +60,19 @@ void fleet_free(struct fleet *fleet); /* after the engine has ended; NULL is wel
 /* What happened here, for the others. Borrows the batch. */
 void fleet_tell(struct fleet *fleet, const struct event_batch *events);
 
+/* This machine's clock beside the store's. */
+struct fleet_clock {
+    bool known;        /* it was compared */
+    int64_t offset_ms; /* ahead of the store's; about half of a trip to it may be error */
+    bool off;          /* by more than FLEET_CLOCK_MS for certain */
+};
+/* Asks what time it is for the store, and compares. A trip that took too long compares nothing. */
+MUST_CHECK bool fleet_clock_ask(struct steward *steward, struct fleet_clock *clock, int64_t *now_ms,
+                                struct err *err);
+
 struct fleet_status {
     bool leads, store_away;
+    struct fleet_clock clock;
     const char *broker; /* "redis", "poll", "degraded" */
     size_t nodes;
 };

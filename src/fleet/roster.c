@@ -66,6 +66,9 @@ static void write_node(struct fleet *fleet, int64_t tasks)
     json_put_str(&w, "version", fleet->with.version);
     json_put_time(&w, "startedAt", fleet->with.started_ms);
     json_put_i64(&w, "running", tasks);
+    if (fleet->clock.known) {
+        json_put_i64(&w, "clockOffsetMs", fleet->clock.offset_ms);
+    }
     json_close_object(&w);
 }
 
@@ -172,13 +175,30 @@ static bool pass_on_tokens(struct fleet *fleet, struct err *err)
     return true;
 }
 
+/* Said when it changes, not with every heartbeat. */
+static bool compare_clocks(struct fleet *fleet, int64_t *now_ms, struct err *err)
+{
+    bool was_off = fleet->clock.off;
+    if (!fleet_clock_ask(fleet->steward, &fleet->clock, now_ms, err)) {
+        return false;
+    }
+    if (fleet->clock.off && !was_off) {
+        log_warn("this machine's clock is %lld ms off the store's: leases of this node and of "
+                 "others may end too early; is it synchronized?",
+                 (long long)fleet->clock.offset_ms);
+    } else if (was_off && !fleet->clock.off) {
+        log_info("this machine's clock is right again");
+    }
+    return true;
+}
+
 static bool beat(struct fleet *fleet, struct err *err)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct steward_node *nodes;
     size_t count;
     int64_t now_ms;
-    if (!steward_now(fleet->steward, &now_ms, err)) {
+    if (!compare_clocks(fleet, &now_ms, err)) {
         return false;
     }
     const struct steward_node self = {

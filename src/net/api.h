@@ -64,11 +64,16 @@ struct api_parts {
 void api_open(struct api *api, const struct api_parts *parts);
 
 /* The other nodes, where there are any: before the first request too. */
+struct api_fleet_status {
+    bool leads;
+    bool store_away;             /* known without anybody's writing */
+    bool clock_known, clock_off; /* compared with the store's; by more than is safe */
+    int64_t clock_offset_ms;
+    const char *broker;
+};
 struct api_fleet {
     void *arg;
-    bool (*leads)(void *arg);
-    bool (*store_away)(void *arg); /* known without anybody's writing */
-    const char *(*broker)(void *arg);
+    struct api_fleet_status (*status)(void *arg);
     /* JSON array elements, separated by commas */
     void (*others)(void *arg, struct arena *arena, struct str *nodes, struct str *workers);
 };

@@ -238,10 +238,15 @@ struct str call_next_page(struct call *call, uint64_t last)
     return arena_str(call->arena, buf_view(&link));
 }
 
+struct api_fleet_status api_fleet_status(const struct api *api)
+{
+    return api->fleet == NULL ? (struct api_fleet_status){.leads = true, .broker = "memory"}
+                              : api->fleet->status(api->fleet->arg);
+}
+
 bool api_store_down(const struct api *api)
 {
     uint64_t now_ms = uv_now(api->options.loop);
-    return atomic_load(&api->engine_failed) ||
-           (api->fleet != NULL && api->fleet->store_away(api->fleet->arg)) ||
+    return atomic_load(&api->engine_failed) || api_fleet_status(api).store_away ||
            (api->store_down_at_ms != 0 && now_ms - api->store_down_at_ms < STORE_DOWN_MS);
 }

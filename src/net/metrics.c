@@ -235,6 +235,11 @@ static void workers(struct out *out)
     sample(out, "errand_leader", out->metrics->leads);
     family(out, "errand_broker_up", "gauge", "0 while Redis is away and claims ask the store.");
     sample(out, "errand_broker_up", out->metrics->broker_up);
+    if (out->metrics->clock_known) {
+        family(out, "errand_clock_offset_seconds", "gauge",
+               "How far this node's clock is ahead of the store's.");
+        sample(out, "errand_clock_offset_seconds", (double)out->metrics->clock_offset_ms / 1000);
+    }
     family(out, "errand_connections", "gauge", "Open connections.");
     labelled(out, "errand_connections", "protocol", STR("http"), (double)out->metrics->connections);
 }

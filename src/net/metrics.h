@@ -25,6 +25,8 @@ struct metrics {
     int64_t started_ms; /* UTC */
     bool leads;         /* this node, or it is alone */
     bool broker_up;
+    bool clock_known; /* beside the store's, in a fleet */
+    int64_t clock_offset_ms;
 };
 
 void metrics_write(struct buf *buf, const struct metrics *metrics);

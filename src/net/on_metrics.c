@@ -22,6 +22,7 @@ static void answer_metrics(struct call *call)
 {
     const struct scrape *scrape = call->own;
     const struct api *api = call->api;
+    const struct api_fleet_status fleet = api_fleet_status(api);
     struct json_writer w = call_writer(call);
     struct metrics metrics = {
         .open_metrics = wants_open_metrics(call),
@@ -34,9 +35,10 @@ static void answer_metrics(struct call *call)
         .commands = api->commands_given,
         .version = api->options.version,
         .started_ms = api->options.started_ms,
-        .leads = api->fleet == NULL || api->fleet->leads(api->fleet->arg),
-        .broker_up =
-            api->fleet == NULL || strcmp(api->fleet->broker(api->fleet->arg), "degraded") != 0,
+        .leads = fleet.leads,
+        .broker_up = strcmp(fleet.broker, "degraded") != 0,
+        .clock_known = fleet.clock_known,
+        .clock_offset_ms = fleet.clock_offset_ms,
     };
     metrics_write(w.buf, &metrics);
     call_answer_with(call, 200, metrics.open_metrics ? METRICS_OPEN_TYPE : METRICS_TYPE, STR(""));

@@ -111,11 +111,6 @@ static void write_worker(struct json_writer *w, const struct worker_view *worker
     json_close_object(w);
 }
 
-static const char *broker_state(const struct api *api)
-{
-    return api->fleet == NULL ? "memory" : api->fleet->broker(api->fleet->arg);
-}
-
 /* What other nodes said of themselves, passed on as it is. */
 static void others(struct call *call, struct str *nodes, struct str *workers)
 {
@@ -192,16 +187,20 @@ bool on_worker_resume(struct call *call, struct err *err)
 
 static void write_node(struct json_writer *w, const struct api *api, int64_t running)
 {
+    const struct api_fleet_status fleet = api_fleet_status(api);
     json_open_object(w);
     json_put_str(w, "id", api->options.node_id);
     json_put_str(w, "address", api->parts.address);
     json_put_i64(w, "pid", getpid());
-    json_put_bool(w, "leader", api->fleet == NULL || api->fleet->leads(api->fleet->arg));
+    json_put_bool(w, "leader", fleet.leads);
     json_put_c(w, "store", api_store_down(api) ? "down" : "ok");
-    json_put_c(w, "broker", broker_state(api));
+    json_put_c(w, "broker", fleet.broker);
     json_put_str(w, "version", api->options.version);
     json_put_time(w, "startedAt", api->options.started_ms);
     json_put_i64(w, "running", running);
+    if (fleet.clock_known) {
+        json_put_i64(w, "clockOffsetMs", fleet.clock_offset_ms);
+    }
     json_close_object(w);
 }
 
@@ -291,19 +290,26 @@ static void write_health(struct call *call, bool down)
 {
     struct json_writer w = call_writer(call);
     bool lost = workers_lost(call->api);
-    bool broker = strcmp(broker_state(call->api), "degraded") == 0;
+    struct api_fleet_status fleet = api_fleet_status(call->api);
+    const struct {
+        bool bad;
+        struct str name;
+    } parts[] = {{down, STR("store")},
+                 {strcmp(fleet.broker, "degraded") == 0, STR("broker")},
+                 {lost, STR("workers")},
+                 {fleet.clock_off, STR("clock")}};
+    bool bad = false;
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        bad = bad || parts[i].bad;
+    }
     json_open_object(&w);
-    json_put_c(&w, "status", down || lost || broker ? "degraded" : "ok");
-    if (down || lost || broker) {
+    json_put_c(&w, "status", bad ? "degraded" : "ok");
+    if (bad) {
         json_put_array(&w, "degraded");
-        if (down) {
-            json_add_str(&w, STR("store"));
-        }
-        if (broker) {
-            json_add_str(&w, STR("broker"));
-        }
-        if (lost) {
-            json_add_str(&w, STR("workers"));
+        for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+            if (parts[i].bad) {
+                json_add_str(&w, parts[i].name);
+            }
         }
         json_close_array(&w);
     }

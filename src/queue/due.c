@@ -90,18 +90,41 @@ static int64_t timeout_deadline(const struct due *due, const struct task *task, 
     return has_timeout(due, task) ? to_mono(task->started_ms + task->timeout_ms, now) : NEVER_MS;
 }
 
-static void set_running(const struct due *due, struct due_entry *entry, const struct task *task,
-                        bool renewed, int64_t grace_ms, struct now now)
+bool due_knows(const struct due_entry *entry, const struct task *task)
 {
+    return entry->timeout_at_ms != 0 && entry->attempt == task->attempt &&
+           entry->lease_until_ms == task->lease_until_ms;
+}
+
+static int64_t later(int64_t at_ms, int64_t by_ms)
+{
+    return at_ms == NEVER_MS ? NEVER_MS : at_ms + by_ms;
+}
+
+static void measure_lease(const struct due *due, struct due_entry *entry, const struct task *task,
+                          struct now now)
+{
+    entry->lease_until_ms = task->lease_until_ms;
+    entry->lease_at_ms = later(lease_deadline(due, entry, task, now), entry->apart_ms);
+}
+
+static void set_running(const struct due *due, struct due_entry *entry, const struct task *task,
+                        enum due_from from, int64_t grace_ms, struct now now)
+{
+    bool theirs = from == DUE_READ && !due_knows(entry, task);
+    if (from == DUE_WRITTEN || theirs) {
+        entry->apart_ms = theirs ? due->apart_ms : 0;
+    }
     if (entry->timeout_at_ms == 0 || entry->attempt != task->attempt) {
         entry->kind = elsewhere(due, task) ? WORKER_REMOTE : task_worker_kind(task->worker);
+        entry->apart_ms = entry->kind == WORKER_REMOTE ? entry->apart_ms : 0;
         entry->attempt = task->attempt;
         entry->stop_at_ms = 0;
         entry->started_ms = task->started_ms;
-        entry->timeout_at_ms = timeout_deadline(due, task, now);
-        entry->lease_at_ms = lease_deadline(due, entry, task, now);
-    } else if (renewed) {
-        entry->lease_at_ms = lease_deadline(due, entry, task, now);
+        entry->timeout_at_ms = later(timeout_deadline(due, task, now), entry->apart_ms);
+        measure_lease(due, entry, task, now);
+    } else if (from == DUE_WRITTEN || theirs) {
+        measure_lease(due, entry, task, now);
     }
     if (entry->stop_at_ms == 0 && task->cancel_requested) {
         due_stop(entry, grace_ms, now);
@@ -171,10 +194,11 @@ static struct due_entry *find_or_add(struct due *due, struct task_id id)
 static void forget_attempt(struct due_entry *entry)
 {
     entry->lease_at_ms = entry->timeout_at_ms = entry->stop_at_ms = 0;
+    entry->lease_until_ms = entry->apart_ms = 0;
 }
 
-struct due_entry *due_set(struct due *due, const struct task *task, bool renewed, int64_t grace_ms,
-                          struct now now)
+struct due_entry *due_set(struct due *due, const struct task *task, enum due_from from,
+                          int64_t grace_ms, struct now now)
 {
     if (!waits_by_itself(task)) {
         return NULL;
@@ -183,7 +207,7 @@ struct due_entry *due_set(struct due *due, const struct task *task, bool renewed
     leave_heap(due, entry);
     entry->by_wall = task->state != TASK_RUNNING && task->state != TASK_RETRYING;
     if (task->state == TASK_RUNNING) {
-        set_running(due, entry, task, renewed, grace_ms, now);
+        set_running(due, entry, task, from, grace_ms, now);
     } else {
         forget_attempt(entry);
         entry->at_ms = entry->by_wall ? wall_time(task) : to_mono(task->scheduled_ms, now);

@@ -28,8 +28,10 @@ struct due_entry {
     int64_t at_ms; /* of its clock */
     /* Of a running attempt, monotonic: */
     int64_t lease_at_ms, timeout_at_ms;
-    int64_t stop_at_ms;    /* told to stop: the end of its grace period; 0: not told */
-    enum worker_kind kind; /* of our own workers; those inside other nodes count as remote */
+    int64_t lease_until_ms; /* wall, as its row had it when lease_at_ms was measured */
+    int64_t apart_ms;       /* is in lease_at_ms besides: another node wrote that row */
+    int64_t stop_at_ms;     /* told to stop: the end of its grace period; 0: not told */
+    enum worker_kind kind;  /* of our own workers; those inside other nodes count as remote */
     int32_t attempt;
     int64_t started_ms; /* wall, for people */
     struct worker *worker;
@@ -41,16 +43,27 @@ struct due {
     struct map entries;
     struct str node;        /* who we are in a fleet; absent: alone */
     int64_t renew_every_ms; /* in a fleet: our own attempts' leases */
+    int64_t apart_ms;       /* in a fleet: what clocks may differ by */
+};
+
+/* Where the times of a task come from. */
+enum due_from {
+    DUE_SAME,    /* nothing was set: what was measured before stays */
+    DUE_WRITTEN, /* set by us just now: the remaining time is measured from now */
+    DUE_READ,    /* found in its row, and set by another node's clock if it is new to us: a lease
+                    or time-out that was is given as much longer as clocks may differ */
 };
 
 void due_init(struct due *due);
 void due_fini(struct due *due);
 struct due_entry *due_find(const struct due *due, struct task_id id); /* NULL: no deadline */
 
-/* Sets what `task` waits for now. `renewed`: its lease or retry time was set just now, so the
- * remaining time is measured from `now`; otherwise what was measured before stays. */
-struct due_entry *due_set(struct due *due, const struct task *task, bool renewed, int64_t grace_ms,
-                          struct now now); /* NULL: nothing */
+/* Sets what `task` waits for now. */
+struct due_entry *due_set(struct due *due, const struct task *task, enum due_from from,
+                          int64_t grace_ms, struct now now); /* NULL: nothing */
+/* Whether the attempt's times were measured from what its row says now: nobody renewed its lease
+ * since, and the entry's time is right. */
+bool due_knows(const struct due_entry *entry, const struct task *task);
 /* A running attempt was told to stop: its grace period begins. due_set() again puts it in its
  * place. */
 void due_stop(struct due_entry *entry, int64_t grace_ms, struct now now);

@@ -25,6 +25,7 @@ static void init(struct engine *engine, const struct engine_options *options)
     engine->lanes.shared = engine->shared;
     engine->due.node = engine->shared ? options->node : STR_NONE;
     engine->due.renew_every_ms = OWN_RENEW_MS;
+    engine->due.apart_ms = engine->shared && !options->clock->by_hand ? QUEUE_CLOCKS_APART_MS : 0;
     engine->epoch = engine->shared ? 0 : 1;
     list_init(&engine->put_off);
     workers_init(&engine->workers);

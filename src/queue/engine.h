@@ -311,7 +311,8 @@ _Static_assert(TASK_LEASE_TEXT <= LOCK_TEXT, "a lock is a lease or an id");
 struct str lock_of(const struct task *task, char out[static LOCK_TEXT]);
 void publish(struct batch *batch);
 void forget_due(struct engine *engine, struct task_id id);
-void remember_due(struct engine *engine, const struct task *task, bool renewed, struct now now);
+void remember_due(struct engine *engine, const struct task *task, enum due_from from,
+                  struct now now);
 void publish_offer(struct engine *engine, const struct task *task);
 struct event *publish_tell(struct batch *batch, enum event_kind kind, const struct task *task);
 bool publish_boot(struct engine *engine, struct err *err);

@@ -70,7 +70,7 @@ static bool end_in_server(struct batch *batch, struct item *item, struct due_ent
         entry->timeout_at_ms = NEVER_MS;
         batch_abort(batch, item, ABORT_TIMEOUT);
     }
-    due_set(&batch->engine->due, &item->now, false, batch->engine->with.grace_ms, batch->now);
+    due_set(&batch->engine->due, &item->now, DUE_SAME, batch->engine->with.grace_ms, batch->now);
     return false;
 }
 

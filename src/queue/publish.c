@@ -164,7 +164,8 @@ void forget_due(struct engine *engine, struct task_id id)
 }
 
 /* Sets or removes what the task waits for, and links a running one to its worker. */
-void remember_due(struct engine *engine, const struct task *task, bool renewed, struct now now)
+void remember_due(struct engine *engine, const struct task *task, enum due_from from,
+                  struct now now)
 {
     struct due_entry *entry = due_find(&engine->due, task->id);
     if (entry != NULL && entry->worker != NULL) {
@@ -173,7 +174,7 @@ void remember_due(struct engine *engine, const struct task *task, bool renewed, 
     }
     bool held_back = task->state == TASK_RETRYING && stray_find(&engine->strays, task->id) != NULL;
     struct due_entry *set =
-        held_back ? NULL : due_set(&engine->due, task, renewed, engine->with.grace_ms, now);
+        held_back ? NULL : due_set(&engine->due, task, from, engine->with.grace_ms, now);
     if (set == NULL && entry != NULL) {
         due_remove(&engine->due, entry);
     }
@@ -255,7 +256,8 @@ static void note_change(struct engine *engine, const struct item *item, struct n
         rates_add(engine->rates.finished, &engine->rates, at, 1);
         note_finished(engine, now);
     }
-    remember_due(engine, now, item->renewed || was->state != now->state, at);
+    bool renewed = item->renewed || was->state != now->state;
+    remember_due(engine, now, renewed ? DUE_WRITTEN : DUE_SAME, at);
 }
 
 static void publish_items(struct batch *batch)
@@ -283,7 +285,7 @@ static void publish_orders(struct batch *batch)
         } else if (task_state_terminal(task->state)) {
             note_finished(engine, task);
         }
-        remember_due(engine, task, true, batch->now);
+        remember_due(engine, task, DUE_WRITTEN, batch->now);
         publish_tell(batch, EVENT_STATE, task);
     }
     rates_add(engine->rates.created, &engine->rates, batch->now, (uint32_t)batch->orders_count);
@@ -356,7 +358,7 @@ static void publish_returned(struct engine *engine, const struct task *task, str
     if (task->state == TASK_QUEUED) {
         publish_offer(engine, task);
     }
-    remember_due(engine, task, true, now);
+    remember_due(engine, task, DUE_WRITTEN, now);
 }
 
 static void publish_strays(struct batch *batch)
@@ -456,7 +458,7 @@ static bool boot_task(void *arg, const struct task *task, struct err *err)
     struct engine *engine = boot->engine;
     (void)err;
     if (task->state != TASK_QUEUED || task->expires_ms != 0) {
-        remember_due(engine, task, true, clock_now(engine->with.clock));
+        remember_due(engine, task, DUE_WRITTEN, clock_now(engine->with.clock));
     }
     if (task->state == TASK_RUNNING && !task->container) {
         boot_running(engine, task);

@@ -29,6 +29,10 @@
 #define CREATE_MAX     1000
 #define FINISH_MAX     1000
 
+/* Two nodes whose clocks are right differ by less. A lease that another node wrote is given as much
+ * longer before it counts as lost. */
+#define QUEUE_CLOCKS_APART_MS ((int64_t)500)
+
 enum command_kind {
     COMMAND_CREATE,
     COMMAND_CLAIM,

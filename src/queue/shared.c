@@ -145,7 +145,7 @@ static void review(struct batch *batch, struct item *item)
         (entry == NULL || entry->stop_at_ms == 0)) {
         batch_abort(batch, item, ABORT_CANCEL);
     }
-    remember_due(engine, task, !is_own(engine, task->worker), batch->now);
+    remember_due(engine, task, is_own(engine, task->worker) ? DUE_SAME : DUE_READ, batch->now);
 }
 
 void on_review(struct batch *batch, struct command *command)
@@ -281,10 +281,11 @@ bool is_stale(struct batch *batch, struct item *item, const struct due_entry *en
         forget_due(engine, item->id);
         return true;
     }
-    if (due_by_row_ms(task) <= batch->now.wall_ms) {
+    if (task->state == TASK_RUNNING ? due_knows(entry, task)
+                                    : due_by_row_ms(task) <= batch->now.wall_ms) {
         return false;
     }
-    remember_due(engine, task, true, batch->now);
+    remember_due(engine, task, DUE_READ, batch->now);
     return true;
 }
 

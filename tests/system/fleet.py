@@ -112,7 +112,8 @@ class Fleet:
         args = ["--store", self.store_url(wires), *self.broker_args(wires), *self.args, *options.pop("args", ())]
         if self.file:
             args += ["--config", self.file]
-        self.nodes.append(self.nest.server(args=args, env={**self.env, **self.broker_env(wires)}, **options))
+        env = {**self.env, **self.broker_env(wires), **options.pop("env", {})}
+        self.nodes.append(self.nest.server(args=args, env=env, **options))
         return len(self.nodes) - 1
 
     def wires_of(self):

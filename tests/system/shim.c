@@ -1,7 +1,7 @@
 /* tests/system/shim.c: a disk and a clock that misbehave on request.
  *
  * Preloaded into the server. A control file, named by ERRAND_SHIM and mapped into both processes,
- * says what goes wrong; test_faults.py writes it. Counts the writes and syncs of regular files in
+ * says what goes wrong; shim.py writes it. Counts the writes and syncs of regular files in
  * the data folder (ERRAND_SHIM_DATA) and, at the n-th, fails or kills the process as a power cut
  * would; "disk full" fails every write that would make a file longer. Where ERRAND_SHIM_SHADOW
  * names a folder, each synced file is copied there: what a disk still has that loses the rest.

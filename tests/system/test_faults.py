@@ -1,23 +1,17 @@
 # tests/system/test_faults.py: a full disk, a disk that lies, a power cut at every write, and a wall
 # clock that jumps.
 #
-# shim.c, preloaded into the server, makes these happen; this file writes its control file.
+# shim.c, preloaded into the server, makes these happen; shim.py writes its control file.
 #
 # SPDX-License-Identifier: MIT
-import mmap
 import os
 import random
-import re
 import shutil
-import struct
-import subprocess
 import time
 
-from errand import (Skip, binary, check, has, main, parse_time, same, test, time_text, together,
-                    wait_for)
+from errand import check, has, main, parse_time, same, test, time_text, together, wait_for
+from shim import Shim
 
-FIELDS = ("wall_offset_ms", "disk_full", "fail_at", "fail_errno", "fail_calls", "kill_at",
-          "kill_how", "calls")
 BEFORE, HALF, AFTER = 1, 2, 3
 WRITE, SYNC = 1, 2
 ENOSPC, EIO = 28, 5
@@ -25,63 +19,6 @@ HOUR = 3600000
 # Of all places where the power could go these many are tried, from a seed; ERRAND_CUTS=100000 tries them all.
 CUTS = int(os.environ.get("ERRAND_CUTS", 96))
 SEED = int(os.environ.get("ERRAND_SEED", 1))
-
-
-def runtimes():
-    """Sanitizer runtimes that must be preloaded before anything else."""
-    linked = subprocess.run(["ldd", binary()], capture_output=True, text=True, check=False).stdout
-    if "libtsan" in linked:
-        raise Skip("the thread sanitizer does not like company")
-    found = re.findall(r"=> (\S*lib(?:asan|ubsan)\.so\S*)", linked)
-    with open(binary(), "rb") as handle:
-        if not found and b"__asan_init" in handle.read():
-            raise Skip("this sanitizer's runtime is inside the binary")
-    return found
-
-
-class Shim:
-    """The control file, and servers that obey it."""
-
-    def __init__(self, nest):
-        self.nest, self.data = nest, nest.folder()
-        self.shadow = self.data + ".synced"
-        if not os.environ.get("ERRAND_SHIM_SO"):
-            raise Skip("ERRAND_SHIM_SO does not name the shim")
-        self.path = nest.file(os.path.basename(self.data) + ".control", b"\0" * 8 * len(FIELDS))
-        with open(self.path, "r+b") as handle:
-            self.memory = mmap.mmap(handle.fileno(), 0)
-
-    def set(self, **values):
-        for name, value in values.items():
-            struct.pack_into("q", self.memory, 8 * FIELDS.index(name), value)
-
-    def get(self, name):
-        return struct.unpack_from("q", self.memory, 8 * FIELDS.index(name))[0]
-
-    def env(self):
-        preload = ":".join(runtimes() + [os.environ["ERRAND_SHIM_SO"]])
-        return {"LD_PRELOAD": preload, "ERRAND_SHIM": self.path,
-                "ERRAND_SHIM_DATA": os.path.realpath(self.data),
-                **({"ERRAND_SHIM_SHADOW": self.shadow} if os.path.exists(self.shadow) else {})}
-
-    def seed_shadow(self):
-        """From here on the disk forgets, at a cut, what was not synced."""
-        os.mkdir(self.shadow)
-        for name in os.listdir(self.data):
-            shutil.copy(os.path.join(self.data, name), self.shadow)
-
-    def forget_unsynced(self):
-        """What the disk has after the cut. The shared memory of SQLite is never on it."""
-        if not os.path.exists(self.shadow):
-            return
-        for name in os.listdir(self.data):
-            os.unlink(os.path.join(self.data, name))
-        for name in os.listdir(self.shadow):
-            if not name.startswith(".") and not name.endswith("-shm"):
-                shutil.copy(os.path.join(self.shadow, name), self.data)
-
-    def server(self, **options):
-        return self.nest.server(data=self.data, env=self.env(), **options)
 
 
 def healthy_again(s):
