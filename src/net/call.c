@@ -215,7 +215,7 @@ void call_fail(struct call *call, const struct err *err)
     call_answer_with(call, fault_status(err->kind), JSON_TYPE, headers);
 }
 
-struct str call_next_page(struct call *call, uint64_t last)
+struct str call_next_page(struct call *call, struct task_id last)
 {
     const struct http_request *request = &call->exchange->request;
     struct str query = request->query, name, value;

@@ -91,7 +91,7 @@ void call_answer_empty(struct call *call, int status);
 void call_fail(struct call *call, const struct err *err);
 
 /* "Link: </api/…?…cursor=…>; rel="next"": the same question from behind `last`. */
-struct str call_next_page(struct call *call, uint64_t last);
+struct str call_next_page(struct call *call, struct task_id last);
 
 bool api_store_down(const struct api *api);                      /* as far as anybody noticed */
 struct api_fleet_status api_fleet_status(const struct api *api); /* alone: it leads itself */

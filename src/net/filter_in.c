@@ -138,23 +138,32 @@ static bool set_limit(void *into, struct str value, struct err *err)
     return limit_parse(value, &((struct task_filter *)into)->limit, err);
 }
 
-struct str cursor_text(uint64_t hi, char out[static CURSOR_TEXT])
+struct str cursor_text(struct task_id last, char out[static CURSOR_TEXT])
 {
-    int len = snprintf(out, CURSOR_TEXT, "%016llx", (unsigned long long)hi);
+    int len = snprintf(out, CURSOR_TEXT, "%016llx%016llx", (unsigned long long)last.hi,
+                       (unsigned long long)last.lo);
     return (struct str){out, (size_t)len};
 }
 
-bool cursor_parse(struct str value, uint64_t *out_hi, struct err *err)
+/* Sixteen digits. */
+static bool half_parse(struct str value, uint64_t *out)
 {
-    uint64_t hi = 0;
-    bool ok = value.len == CURSOR_TEXT - 1;
-    for (size_t i = 0; ok && i < value.len; i++) {
+    *out = 0;
+    for (size_t i = 0; i < value.len; i++) {
         const char *digits = "0123456789abcdef", *found = strchr(digits, value.ptr[i]);
-        ok = found != NULL && *found != '\0';
-        hi = ok ? hi << 4 | (uint64_t)(found - digits) : 0;
+        if (found == NULL || *found == '\0') {
+            return false;
+        }
+        *out = *out << 4 | (uint64_t)(found - digits);
     }
-    *out_hi = hi;
-    return (ok && hi != 0) || err_field(err, "cursor", "cursor must come from a Link header");
+    return true;
+}
+
+bool cursor_parse(struct str value, struct task_id *out, struct err *err)
+{
+    struct str hi = {value.ptr, (CURSOR_TEXT - 1) / 2}, lo = {value.ptr + hi.len, hi.len};
+    bool ok = value.len == CURSOR_TEXT - 1 && half_parse(hi, &out->hi) && half_parse(lo, &out->lo);
+    return (ok && out->hi != 0) || err_field(err, "cursor", "cursor must come from a Link header");
 }
 
 static bool set_cursor(void *into, struct str value, struct err *err)

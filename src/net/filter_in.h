@@ -27,10 +27,10 @@ struct bulk_in {
 };
 MUST_CHECK bool bulk_read(struct json *json, struct bulk_in *in, struct err *err);
 
-/* Where the page after the task `hi` begins, as text; and the parameters of every list. */
-#define CURSOR_TEXT 17
-struct str cursor_text(uint64_t hi, char out[static CURSOR_TEXT]);
-MUST_CHECK bool cursor_parse(struct str value, uint64_t *out_hi, struct err *err);
+/* Where the page behind `last` begins, as text; and the parameters of every list. */
+#define CURSOR_TEXT 33
+struct str cursor_text(struct task_id last, char out[static CURSOR_TEXT]);
+MUST_CHECK bool cursor_parse(struct str value, struct task_id *out, struct err *err);
 MUST_CHECK bool limit_parse(struct str value, size_t *out, struct err *err);
 #define LIMIT_SCHEMA "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"
 

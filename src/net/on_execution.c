@@ -13,7 +13,7 @@
 struct page {
     struct query *schedule;
     size_t limit;
-    uint64_t before;
+    struct task_id before;
 };
 
 static bool set_limit(void *into, struct str value, struct err *err)
@@ -67,7 +67,7 @@ static void answer_list(struct call *call)
     }
     json_close_array(&w);
     if (found->more && found->count > 0) {
-        link = call_next_page(call, found->at[found->count - 1].id.hi);
+        link = call_next_page(call, found->at[found->count - 1].id);
     }
     if (call->failure.kind != ERR_NONE) {
         call_fail(call, &call->failure);
@@ -88,7 +88,7 @@ static void ask_entries(struct call *call)
     }
     query->record_filter = (struct record_filter){.kind = RECORD_EXECUTION,
                                                   .parent = page->schedule->id,
-                                                  .before = {page->before, 0},
+                                                  .before = page->before,
                                                   .limit = page->limit};
     query->task_marks = UINT32_C(1) << EXECUTION_RUNNING;
     call->own = query;

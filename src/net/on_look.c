@@ -26,7 +26,7 @@ static void answer_list(struct call *call)
     }
     json_close_array(&w);
     if (rows->more && rows->count > 0) {
-        link = call_next_page(call, rows->at[rows->count - 1].task.id.hi);
+        link = call_next_page(call, rows->at[rows->count - 1].task.id);
     }
     call_answer_with(call, 200, "application/json", link);
 }

@@ -22,7 +22,7 @@ struct list_in {
     unsigned statuses, categories;
     struct str user;
     size_t limit;
-    uint64_t before;
+    struct task_id before;
 };
 
 static bool set_words(const char *name, const char *const *words, struct str value, unsigned *bits,
@@ -90,7 +90,7 @@ static void answer_list(struct call *call)
     }
     json_close_array(&w);
     if (found->more && found->count > 0) {
-        link = call_next_page(call, found->at[found->count - 1].id.hi);
+        link = call_next_page(call, found->at[found->count - 1].id);
     }
     if (call->failure.kind != ERR_NONE) {
         call_fail(call, &call->failure);
@@ -114,7 +114,7 @@ bool on_schedule_list(struct call *call, struct err *err)
         .kind = RECORD_SCHEDULE,
         .owner = str_absent(own) ? in.user : own,
         .marks = schedule_marks(in.statuses, in.categories),
-        .before = {in.before, 0},
+        .before = in.before,
         .limit = in.limit,
     };
     call->own = query;

@@ -151,7 +151,7 @@ bool on_team_show(struct call *call, struct err *err)
 struct list_in {
     unsigned statuses;
     size_t limit;
-    uint64_t before;
+    struct task_id before;
     struct query *teams, **tasks;
     size_t asked; /* teams whose tasks were */
 };
@@ -201,7 +201,7 @@ static void answer_list(struct call *call)
     }
     json_close_array(&w);
     if (found->more && found->count > 0) {
-        link = call_next_page(call, found->at[found->count - 1].id.hi);
+        link = call_next_page(call, found->at[found->count - 1].id);
     }
     if (call->failure.kind != ERR_NONE) {
         call_fail(call, &call->failure);
@@ -234,7 +234,7 @@ bool on_team_list(struct call *call, struct err *err)
     }
     in->teams = call_query(call, QUERY_RECORDS);
     in->teams->record_filter = (struct record_filter){
-        .kind = RECORD_TEAM, .marks = in->statuses, .before = {in->before, 0}, .limit = in->limit};
+        .kind = RECORD_TEAM, .marks = in->statuses, .before = in->before, .limit = in->limit};
     call->own = in;
     call->done = list_tasks;
     call_ask(call, in->teams);

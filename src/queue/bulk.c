@@ -27,13 +27,21 @@ static unsigned states_of(enum bulk_verb verb)
     }
 }
 
+/* Behind every id that was made so far; those of other nodes by their clocks. */
+static struct task_id behind_all(const struct engine *engine)
+{
+    uint64_t own = engine->ids.last_hi + 1;
+    int64_t theirs_ms = clock_real_wall_ms() + QUEUE_CLOCKS_APART_MS;
+    return (struct task_id){engine->shared ? MAX(own, id_first_hi(theirs_ms)) : own, 0};
+}
+
 /* True when there is anything to select. */
 static bool begin(struct batch *batch, struct command_bulk *bulk)
 {
-    if (bulk->first == 0) {
+    if (!bulk->begun) {
         unsigned asked = bulk->filter.states == 0 ? ~0u : bulk->filter.states;
-        bulk->first = batch->engine->ids.last_hi + 1;
-        bulk->filter.before = bulk->first;
+        bulk->begun = true;
+        bulk->filter.before = behind_all(batch->engine);
         bulk->filter.limit = BULK_CHUNK;
         bulk->filter.states = asked & states_of(bulk->verb);
         bulk->count = 0;
@@ -91,7 +99,7 @@ static bool act_on_all(struct batch *batch, struct command *command, const struc
     return true;
 }
 
-static void go_on(struct batch *batch, struct command *command, uint64_t before)
+static void go_on(struct batch *batch, struct command *command, struct task_id before)
 {
     command->bulk.filter.before = before;
     list_remove(&command->link);
@@ -110,7 +118,7 @@ void on_bulk(struct batch *batch, struct command *command)
             batch_fail_store(batch, &err);
         } else if (act_on_all(batch, command, ids, n, &busy) && (busy != 0 || n == BULK_CHUNK)) {
             /* What it acted on does not match again, or is not counted again. */
-            go_on(batch, command, busy != 0 ? busy + 1 : ids[n - 1].hi);
+            go_on(batch, command, busy != 0 ? (struct task_id){busy + 1, 0} : ids[n - 1]);
             return;
         }
     }

@@ -223,9 +223,9 @@ struct command_bulk {
     struct str reason;         /* BULK_CANCEL */
     size_t count;              /* out */
     /* The engine's own: */
-    uint64_t first;        /* only tasks that existed when it began */
-    uint64_t chunk_before; /* where this chunk began, and the count then: a chunk may have to be */
-    size_t chunk_count;    /* done again */
+    bool begun;                  /* only tasks that existed then */
+    struct task_id chunk_before; /* where this chunk began, and the count then: a chunk may ... */
+    size_t chunk_count;          /* ... have to be done again */
 };
 
 struct command_queue { /* PUT, pause, resume: only what is set changes */

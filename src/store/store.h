@@ -157,10 +157,10 @@ struct task_filter {
     enum task_priority priority;
     struct task_id parent, team, schedule;
     int64_t created_after_ms, created_before_ms; /* exclusive both; 0: any */
-    uint64_t before;     /* task_id.hi: only older tasks (the page's cursor); 0: from the newest */
-    uint64_t not_before; /* task_id.hi: only tasks at or after it; 0: any */
-    size_t limit;        /* 0: none */
-    size_t omit_over;    /* lists leave out payloads and results above this many bytes; 0: none */
+    struct task_id before; /* only smaller ids (the page's cursor); none: from the newest */
+    uint64_t not_before;   /* task_id.hi: only tasks at or after it; 0: any */
+    size_t limit;          /* 0: none */
+    size_t omit_over;      /* lists leave out payloads and results above this many bytes; 0: none */
 };
 
 /* A task as a list shows it. */

@@ -17,10 +17,14 @@ static uint64_t next_hi(uint64_t last, uint64_t fresh)
     return counter <= 0xFFF ? last + 1 : (ms + 1) << 16 | VERSION;
 }
 
+uint64_t id_first_hi(int64_t real_wall_ms)
+{
+    return (uint64_t)real_wall_ms << 16 | VERSION;
+}
+
 struct task_id id_make(struct id_maker *maker, int64_t real_wall_ms)
 {
-    uint64_t fresh = (uint64_t)real_wall_ms << 16 | VERSION;
-    maker->last_hi = next_hi(maker->last_hi, fresh);
+    maker->last_hi = next_hi(maker->last_hi, id_first_hi(real_wall_ms));
     return (struct task_id){maker->last_hi, VARIANT | rand_u64(maker->rand) >> 2};
 }
 

@@ -25,6 +25,7 @@ struct id_maker {
 };
 
 struct task_id id_make(struct id_maker *maker, int64_t real_wall_ms);
+uint64_t id_first_hi(int64_t real_wall_ms); /* at most that of any id made from then on */
 
 /* Strict: 36 characters, hex digits of either case, hyphens in place. */
 MUST_CHECK bool id_parse(struct str text, struct task_id *out);

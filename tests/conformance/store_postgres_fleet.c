@@ -403,3 +403,26 @@ TEST(the_oldest_is_known_for_each_queue_and_for_all)
     CHECK_OK(tx_oldest(tx, STR("c"), &oldest, &err));
     CHECK_EQ(oldest, INT64_MAX);
 }
+
+TEST(a_page_may_end_between_ids_that_two_nodes_made_in_the_same_millisecond)
+{
+    SCOPED(pair_fini) struct pair p;
+    pair_init(&p);
+    struct task tasks[5];
+    for (size_t i = 0; i < ARRAY_LEN(tasks); i++) {
+        tasks[i] = bench_task(&p.b);
+        tasks[i].id.hi = i == 0 ? tasks[i].id.hi : tasks[0].id.hi;
+        tasks[i].id.lo = UINT64_C(1) << 63 | i;
+        bench_insert(&p.b, &tasks[i]);
+    }
+    struct task_filter filter = {.limit = 2};
+    for (size_t at = ARRAY_LEN(tasks); at > 0;) {
+        struct task_rows rows = bench_list(&p.b, &filter);
+        CHECK_EQ(rows.count, MIN(2, at));
+        for (size_t i = 0; i < rows.count; i++) {
+            CHECK(id_eq(rows.at[i].task.id, tasks[--at].id));
+        }
+        CHECK_EQ(rows.more, at > 0);
+        filter.before = rows.at[rows.count - 1].task.id;
+    }
+}

@@ -132,7 +132,8 @@ static struct task_filter random_filter(struct bench *b, const struct model *mod
     filter.schedule.lo = which & 0x7000000 ? 0 : rand_below(&b->rand, 4);
     filter.created_after_ms = which & 0x38000000 ? 0 : b->now_ms - 200;
     filter.created_before_ms = which & 0x1c0000000 ? 0 : b->now_ms - 20;
-    filter.before = which & 0x600000000 ? 0 : model->at[rand_below(&b->rand, model->count)].id.hi;
+    filter.before =
+        which & 0x600000000 ? TASK_ID_NONE : model->at[rand_below(&b->rand, model->count)].id;
     filter.not_before =
         which & 0x1800000000 ? 0 : model->at[rand_below(&b->rand, model->count)].id.hi;
     return filter;
@@ -145,7 +146,7 @@ static void compare(struct bench *b, const struct model *model, const struct tas
     bool more = false;
     for (size_t i = model->count; i-- > 0;) {
         const struct task *task = &model->at[i];
-        bool in_page = filter->before == 0 || task->id.hi < filter->before;
+        bool in_page = id_none(filter->before) || task->id.hi < filter->before.hi;
         if (task->state == TASK_STATES || !in_page || !filter_wants(filter, task)) {
             continue;
         }
@@ -225,7 +226,7 @@ TEST(paging_is_stable_while_tasks_arrive)
             CHECK(id_eq(rows.at[i].task.id, tasks[--at].id));
         }
         CHECK_EQ(rows.more, at > 0);
-        filter.before = rows.at[rows.count - 1].task.id.hi;
+        filter.before = rows.at[rows.count - 1].task.id;
         struct task late = bench_task(&b);
         bench_insert(&b, &late);
     }

@@ -40,7 +40,8 @@ TEST(every_filter_of_a_list_arrives)
     SCOPED(bench_fini) struct bench b = {0};
 
     CHECK(list(&b, "state=QUEUED,RUNNING&taskType=a%20b&queue=q&documentId=d%2F1&priority=HIGH"
-                   "&parentId=" ID "&tag=t&externalId=e&limit=500&cursor=0000000000000abc"
+                   "&parentId=" ID
+                   "&tag=t&externalId=e&limit=500&cursor=0000000000000abc0000000000000001"
                    "&createdAfter=2027-03-01T09:00:00Z&createdBefore=2027-03-01T10:00:00%2B01:00"));
     CHECK_EQ(b.filter.states, 1u << TASK_QUEUED | 1u << TASK_RUNNING);
     CHECK_STR(b.filter.type, "a b");
@@ -50,7 +51,7 @@ TEST(every_filter_of_a_list_arrives)
     CHECK_STR(b.filter.tag, "t");
     CHECK_STR(b.filter.external_id, "e");
     CHECK_EQ(b.filter.limit, 500);
-    CHECK_EQ(b.filter.before, 0xabc);
+    CHECK(id_eq(b.filter.before, (struct task_id){0xabc, 1}));
     CHECK_EQ(b.filter.created_after_ms, INT64_C(1803891600000));
     CHECK_EQ(b.filter.created_before_ms, INT64_C(1803891600000));
 }
@@ -76,10 +77,11 @@ TEST(a_cursor_comes_back_as_it_was_given)
 {
     SCOPED(bench_fini) struct bench b = {0};
     char text[CURSOR_TEXT], query[64] = "cursor=";
-    strncat(query, cursor_text(UINT64_C(0x0192f3a000007123), text).ptr, 20);
+    struct task_id last = {UINT64_C(0x0192f3a000007123), UINT64_C(0x8123456789abcdef)};
+    strncat(query, cursor_text(last, text).ptr, CURSOR_TEXT);
 
     CHECK(list(&b, query));
-    CHECK(b.filter.before == UINT64_C(0x0192f3a000007123));
+    CHECK(id_eq(b.filter.before, last));
 }
 
 TEST(every_bad_query_is_refused_with_its_field)
@@ -93,7 +95,8 @@ TEST(every_bad_query_is_refused_with_its_field)
         {"limit=501", "limit"},
         {"limit=x", "limit"},
         {"cursor=x", "cursor"},
-        {"cursor=000000000000zabc", "cursor"},
+        {"cursor=0000000000000abc", "cursor"},
+        {"cursor=000000000000zabc0000000000000001", "cursor"},
         {"parentId=7", "parentId"},
         {"teamId=7", "teamId"},
         {"scheduleId=7", "scheduleId"},

@@ -54,6 +54,16 @@ def any_node_answers_any_call(nest):
 
 
 @test(server=False)
+def a_bulk_command_reaches_what_other_nodes_created(nest):
+    a, b = Fleet(nest, nodes=2).wait_together().nodes
+    ids = [task["id"] for task in a.call("POST", "/api/tasks", [{"taskType": "t", "tags": ["x"]}] * 5, expect=201).json]
+    same(b.call("POST", "/api/tasks/cancel", {"tag": "x"}, expect=200).json, {"count": 5})
+    same(sorted(a.ids(state="CANCELLED")), sorted(ids))
+    same(b.call("POST", "/api/tasks/retry", {"tag": "x"}, expect=200).json, {"count": 5})
+    same(b.call("POST", "/api/queues/default/purge", expect=200).json, {"count": 5})
+
+
+@test(server=False)
 def a_stale_lease_is_refused_on_every_node(nest):
     fleet = Fleet(nest).wait_together()
     task = fleet.node(0).create(backoff={"baseMs": 1, "factor": 1, "maxMs": 1, "jitter": 0})

@@ -36,7 +36,7 @@ static const struct row *next_wanted(const struct view *view, const struct task_
 
 static size_t count_wanted(const struct view *view, const struct task_filter *filter)
 {
-    uint64_t hi = filter->before == 0 ? UINT64_MAX : filter->before;
+    uint64_t hi = id_none(filter->before) ? UINT64_MAX : filter->before.hi;
     size_t limit = filter->limit == 0 ? SIZE_MAX : filter->limit, n = 0;
     while (n < limit && next_wanted(view, filter, &hi) != NULL) {
         n++;
@@ -47,7 +47,7 @@ static size_t count_wanted(const struct view *view, const struct task_filter *fi
 static void select_ids(const struct view *view, const struct task_filter *filter,
                        struct arena *arena, struct task_id **ids, size_t *count)
 {
-    uint64_t hi = filter->before == 0 ? UINT64_MAX : filter->before;
+    uint64_t hi = id_none(filter->before) ? UINT64_MAX : filter->before.hi;
     *count = count_wanted(view, filter);
     *ids = arena_array(arena, struct task_id, *count + 1);
     for (size_t i = 0; i < *count; i++) {
@@ -67,7 +67,7 @@ bool memory_select(struct tx *base, const struct task_filter *filter, struct are
 static void list(const struct view *view, const struct task_filter *filter, struct arena *arena,
                  struct task_rows *out)
 {
-    uint64_t hi = filter->before == 0 ? UINT64_MAX : filter->before;
+    uint64_t hi = id_none(filter->before) ? UINT64_MAX : filter->before.hi;
     out->count = count_wanted(view, filter);
     out->at = arena_array(arena, struct task_row, out->count + 1);
     for (size_t i = 0; i < out->count; i++) {

@@ -1,8 +1,7 @@
 /* store/postgres/list.c: which tasks a list or a bulk command selects, newest first.
  *
  * First the ids, from the table that has them (the live ones, the history, what went wrong, or
- * all bodies), then the rows, in one snapshot. The page's cursor is the first half of an id, which
- * two nodes may share: a page never ends between such ids, but grows by a few.
+ * all bodies), then the rows, in one snapshot.
  *
  * Thread: the connection's.
  *
@@ -30,7 +29,7 @@ static struct task_id bound(uint64_t hi)
 
 static void args_filter(struct args *args, const struct task_filter *f, size_t most)
 {
-    arg_id(args, bound(f->before));
+    arg_id(args, f->before);
     arg_id(args, bound(f->not_before));
     arg_small(args, (int32_t)(f->states & STATES_ALL));
     arg_small(args, (int32_t)f->priority);
@@ -45,18 +44,6 @@ static void args_filter(struct args *args, const struct task_filter *f, size_t m
     arg_int(args, f->created_after_ms);
     arg_int(args, f->created_before_ms);
     arg_int(args, (int64_t)most);
-}
-
-/* How many of the rows make the page; 0: it must be asked for again, with more. */
-static size_t page_end(const PGresult *rows, size_t limit, size_t most)
-{
-    size_t count = get_count(rows);
-    for (size_t end = limit; end < count; end++) {
-        if (get_id(rows, end, 0).hi != get_id(rows, end - 1, 0).hi) {
-            return end;
-        }
-    }
-    return count < most ? count : 0;
 }
 
 struct page {
@@ -79,20 +66,14 @@ static bool read_page(const struct task_filter *filter, struct page *page, run_f
 {
     size_t limit = filter->limit == 0 ? NO_LIMIT : filter->limit;
     args_init(&page->args, false);
-    for (size_t most = limit + 1;; most *= 2) {
-        pg_calls_fini(&page->call, 1);
-        args_clear(&page->args);
-        args_filter(&page->args, filter, most);
-        page->call = (struct pg_call){.sql = source_of(filter), .args = &page->args};
-        if (!run(arg, &page->call, err)) {
-            return false;
-        }
-        page->count = page_end(page->call.result, limit, most);
-        page->more = page->count < get_count(page->call.result);
-        if (page->count > 0 || get_count(page->call.result) == 0) {
-            return true;
-        }
+    args_filter(&page->args, filter, limit + 1); /* one more says whether there are more */
+    page->call = (struct pg_call){.sql = source_of(filter), .args = &page->args};
+    if (!run(arg, &page->call, err)) {
+        return false;
     }
+    page->count = MIN(get_count(page->call.result), limit);
+    page->more = page->count < get_count(page->call.result);
+    return true;
 }
 
 /* A filter that names states, but none of ours, selects nothing. */

@@ -94,7 +94,7 @@ static bool add_source(struct candidates *c, enum sql_id id, int64_t from, int64
                        struct err *err)
 {
     sqlite3_stmt *s = db_use(c->db, id);
-    int64_t before = c->filter->before == 0 ? INT64_MAX : (int64_t)c->filter->before;
+    int64_t before = id_none(c->filter->before) ? INT64_MAX : (int64_t)c->filter->before.hi;
     struct source *source = &c->at[c->count++];
     *source = (struct source){.id = id};
     bind_filter(c, s);
