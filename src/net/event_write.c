@@ -62,7 +62,9 @@ static void put_kind(struct json_writer *w, const struct event *event)
         break;
     case EVENT_PROGRESS:
         put_task(w, event);
-        json_put_f64(w, "percent", event->percent);
+        if (event->percent >= 0) {
+            json_put_f64(w, "percent", event->percent);
+        }
         put_if_there(w, "message", event->text);
         break;
     case EVENT_LOG:

@@ -73,7 +73,8 @@ static struct event event_of(const struct task *task, enum event_kind kind)
 static void add_first(struct events_filter *filter, struct event *first, const struct task *task)
 {
     first[filter->first_count++] = event_of(task, EVENT_STATE);
-    if (task->progress >= 0 && !task_state_terminal(task->state)) {
+    bool progressed = task->progress >= 0 || !str_absent(task->progress_message);
+    if (progressed && !task_state_terminal(task->state)) {
         first[filter->first_count++] = event_of(task, EVENT_PROGRESS);
     }
 }

@@ -22,10 +22,11 @@ static void add_log(struct item *item, struct str log)
     }
 }
 
+/* A message alone leaves the percent as it is. */
 static void add_progress(struct item *item, const struct command_heartbeat *beat)
 {
-    if (beat->progress >= 0) {
-        item->now.progress = beat->progress;
+    if (beat->progress >= 0 || !str_absent(beat->message)) {
+        item->now.progress = beat->progress >= 0 ? beat->progress : item->now.progress;
         item->now.progress_message = beat->message;
     }
 }

@@ -54,7 +54,6 @@ struct event *publish_tell(struct batch *batch, enum event_kind kind, const stru
 static bool progressed(const struct item *item)
 {
     return item->was.state == TASK_RUNNING && item->now.state == TASK_RUNNING &&
-           item->now.progress >= 0 &&
            (item->now.progress != item->was.progress ||
             !str_eq(item->now.progress_message, item->was.progress_message));
 }
