@@ -21,16 +21,12 @@ struct token_options {
     bool json;
 };
 
-static bool create(const struct token_options *options, struct config *config, struct err *err)
+static bool create(enum role role, struct str user, struct config *config, struct err *err)
 {
     SCOPED(token_place_fini) struct token_place place = {0};
     char text[TOKEN_TEXT];
-    enum role role;
-    if (!role_parse(options->role, &role)) {
-        return err_set(err, ERR_INVALID, "--role must be read, produce, work or admin");
-    }
     if (!token_place_open(&place, config, true, err) ||
-        !token_place_create(&place, role, options->user, text, err)) {
+        !token_place_create(&place, role, user, text, err)) {
         return false;
     }
     puts(text);
@@ -42,13 +38,14 @@ static enum exit_status run_create(const void *options, const struct words *word
     const struct token_options *given = options;
     SCOPED(config_fini) struct config config = {.arena = ARENA_INIT};
     struct err err = ERR_INIT;
+    enum role role;
     (void)words;
-    if (str_absent(given->role)) {
+    if (!role_parse(given->role, &role)) {
         err_set(&err, ERR_INVALID, "--role is needed: read, produce, work or admin");
         return verb_usage(&err);
     }
     return setup_config(&given->setup, &config, &err) && setup_folder(&config, &err) &&
-                   create(given, &config, &err)
+                   create(role, given->user, &config, &err)
                ? EXIT_OK
                : verb_fail(&err);
 }

@@ -46,7 +46,7 @@ def wrong_usage_is_2_and_says_why(nest):
     for arguments in ((), ("nope",), ("push",), ("push", "t", "--nope"), ("push", "t", "{bad"),
                       ("push", "t", "--delay", "soon"), ("show",), ("ls", "--limit", "x"),
                       ("cancel",), ("token", "create", "--data", "x"), ("serve", "--listen"),
-                      ("completion", "tcsh"), ("push", "t", "1", "2"), ("serve", "extra"),
+                      ("token", "create", "--role", "boss", "--data", "x"), ("completion", "tcsh"), ("push", "t", "1", "2"), ("serve", "extra"),
                       ("push", "t", "@/no/such/file")):
         run = nest.run(*arguments, expect=2)
         check(run.stderr.strip() and not run.stdout.strip(), f"{arguments}: {run}")
