@@ -109,6 +109,13 @@ static bool reach_store(struct fleet *fleet)
     return fleet->steward != NULL;
 }
 
+/* Whoever starts the node waits for this. */
+static void say_joined(struct fleet *fleet)
+{
+    uint64_t one = 1;
+    fleet->joined = write(fleet->joined_fd, &one, sizeof one) == sizeof one;
+}
+
 static void tick(struct fleet *fleet)
 {
     int64_t now_ms = fleet_now_ms();
@@ -123,6 +130,9 @@ static void tick(struct fleet *fleet)
     bus_tick(fleet, now_ms);
     tell_doubt(fleet);
     note_status(fleet);
+    if (!fleet->joined) {
+        say_joined(fleet);
+    }
 }
 
 static void *run(void *arg)
@@ -195,6 +205,7 @@ static void init(struct fleet *fleet, const struct fleet_options *options)
     fleet->nodes = fleet->workers = BUF_INIT(16 * MIB);
     fleet->census = BUF_INIT(MIB);
     fleet->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    fleet->joined_fd = eventfd(0, EFD_CLOEXEC);
     fleet->tokens = (struct steward_stamp){.newest = -1}; /* never told */
     fleet->walk.under_way = true; /* every node offers once what it finds: it is the boot path */
     pthread_mutex_init(&fleet->lock, NULL);
@@ -216,6 +227,7 @@ bool fleet_start(const struct fleet_options *options, struct fleet **out, struct
         return err_set(err, ERR_INTERNAL, "start the fleet's thread: %s", strerror(failed));
     }
     fleet->started = true;
+    poll(&(struct pollfd){.fd = fleet->joined_fd, .events = POLLIN}, 1, (int)FLEET_JOIN_MS);
     return true;
 }
 
@@ -275,6 +287,7 @@ void fleet_free(struct fleet *fleet)
     arena_fini(&fleet->arena);
     pthread_mutex_destroy(&fleet->lock);
     close(fleet->wake_fd);
+    close(fleet->joined_fd);
     mem_free(fleet);
 }
 

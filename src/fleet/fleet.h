@@ -25,6 +25,7 @@
 #define FLEET_LEAD_EVERY_MS (3 * SECOND_MS) /* a leader renews */
 #define FLEET_TRY_EVERY_MS  ((int64_t)500)  /* others try to follow it */
 #define FLEET_TICK_MS       ((int64_t)250)
+#define FLEET_JOIN_MS       (3 * SECOND_MS)  /* a start waits so long for the first tick at most */
 #define FLEET_HEAR_MS       SECOND_MS        /* between two looks for messages in the store */
 #define FLEET_KEEP_MS       (60 * SECOND_MS) /* messages in the store */
 #define FLEET_AHEAD_MS      (5 * SECOND_MS)  /* due times are fetched this long before they come */
@@ -52,6 +53,7 @@ struct fleet_options {
     void *tokens_arg;
 };
 
+/* Comes back when the node is on the list and knows whether it leads, or after FLEET_JOIN_MS. */
 MUST_CHECK bool fleet_start(const struct fleet_options *options, struct fleet **out,
                             struct err *err);
 void fleet_stop(struct fleet *fleet); /* resigns and leaves; NULL is welcome */

@@ -54,7 +54,7 @@ struct fleet {
     pthread_t thread;
     bool started;
     _Atomic bool stop;
-    int wake_fd;
+    int wake_fd, joined_fd;
     struct channel returned; /* commands from the engine: struct sent */
     struct channel outbox;   /* struct outgoing */
     struct sent *waking;     /* queues in which we offered something; NULL: none */
@@ -67,6 +67,7 @@ struct fleet {
     struct walk walk;
     struct names held, suspects; /* documents: by the store in this walk; orphans of the last one */
     uint64_t heard_number;       /* of the last message read from the store */
+    bool joined;                 /* the first tick is over */
     bool heard_begun;            /* older ones are not for us */
     bool census_out;             /* a question to the engine is under way */
     bool engine_away;            /* its answer: it cannot rely on its broker */
