@@ -130,6 +130,7 @@ static struct guest *seat_lead(struct node *node)
         .decides = node->services.has_llm && (works || shared),
         .retention_ms = node->config->retention_finished_ms,
         .shared = shared,
+        .is_told = node->options.test_clock,
     });
     node->crew_rested = !node->services.has_llm || !works;
     if (!node->crew_rested) {
@@ -157,6 +158,7 @@ static size_t seat_guests(struct node *node)
         .zones_every_ms = by_hand ? 0 : NODE_ZONES_MS,
         .default_type = str_absent(config->llm_base_url) ? STR("remind") : STR("prompt"),
         .shared = store_shared(node->store),
+        .is_told = by_hand,
     };
     size_t count = 0;
     node->planner = planner_new(&planner);
@@ -188,6 +190,7 @@ static bool start_engine(struct node *node, struct err *err)
         .guests = node->guests,
         .guests_count = seat_guests(node),
         .node = str_of(node->id),
+        .looks_in_real_time = node->options.test_clock && store_shared(node->store),
     };
     return engine_new(&options, &node->engine, err) && engine_start(node->engine, err) &&
            queries_start(node->store, NODE_READERS, api_query_answered, node->api, &node->queries,

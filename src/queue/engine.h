@@ -76,7 +76,8 @@ struct engine {
     bool shared;             /* other nodes use the store too */
     uint64_t epoch;          /* of our leadership; 0: another leads. Embedded: always 1 */
     bool doubts_broker;      /* another node cannot reach it: see shared.c */
-    int64_t poll_at_mono_ms; /* shared: when waiting claims ask the store again */
+    int64_t poll_at_mono_ms; /* shared: when waiting claims ask the store again; see
+                                looks_in_real_time */
     struct list put_off;     /* hints that the store refused: struct put_off */
 
     bool draining, dead;
@@ -278,6 +279,8 @@ void on_doubt(struct batch *batch, struct command *command);
 bool relies_on_broker(const struct engine *engine);
 void shared_poll(struct engine *engine, struct now now); /* waiting claims ask again */
 int64_t shared_poll_in_ms(const struct engine *engine, struct now now);
+int64_t shared_look_in_ms(const struct engine *engine);       /* of real time; NEVER_MS: no need */
+void shared_look(struct engine *engine);                      /* guests forget what they knew */
 void put_off(struct engine *engine, const struct hint *hint); /* offered again a little later */
 void shared_fini(struct engine *engine);
 bool is_stale(struct batch *batch, struct item *item, const struct due_entry *entry);

@@ -394,6 +394,7 @@ struct engine_options {
     struct str node;             /* who we are among those that share the store; borrowed */
     struct guest *const *guests; /* borrowed; see guest.h */
     size_t guests_count;
+    bool looks_in_real_time; /* at what others did, though the clock is wound by hand */
 };
 
 /* Builds the memory state from the store. The broker's `ready` callback must be engine_ready with

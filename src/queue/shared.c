@@ -179,16 +179,20 @@ void on_heard(struct batch *batch, struct command *command)
     batch_answer(batch, command);
 }
 
-void on_lead(struct batch *batch, struct command *command)
+/* Who leads; and in any case they look again, because others have written meanwhile. */
+static void tell_guests(struct engine *engine)
 {
-    struct engine *engine = batch->engine;
-    bool leads = command->lead.epoch != 0;
-    engine->epoch = command->lead.epoch;
     for (size_t i = 0; i < engine->with.guests_count; i++) {
         if (engine->with.guests[i]->leads != NULL) {
-            engine->with.guests[i]->leads(engine->with.guests[i], leads);
+            engine->with.guests[i]->leads(engine->with.guests[i], engine->epoch != 0);
         }
     }
+}
+
+void on_lead(struct batch *batch, struct command *command)
+{
+    batch->engine->epoch = command->lead.epoch;
+    tell_guests(batch->engine);
     batch_answer(batch, command);
 }
 
@@ -236,18 +240,46 @@ void put_off(struct engine *engine, const struct hint *hint)
     list_append(&engine->put_off, &late->link);
 }
 
+static void poll_now(struct engine *engine, int64_t now_ms)
+{
+    offer_again(engine);
+    lanes_wake_all(&engine->lanes);
+    engine->poll_at_mono_ms = now_ms + POLL_MS;
+}
+
 void shared_poll(struct engine *engine, struct now now)
 {
-    if (polls(engine) && now.mono_ms >= engine->poll_at_mono_ms) {
-        offer_again(engine);
-        lanes_wake_all(&engine->lanes);
-        engine->poll_at_mono_ms = now.mono_ms + POLL_MS;
+    if (engine->with.looks_in_real_time) {
+        if (shared_look_in_ms(engine) == 0) {
+            tell_guests(engine);
+            poll_now(engine, clock_real_mono_us() / 1000);
+        }
+    } else if (polls(engine) && now.mono_ms >= engine->poll_at_mono_ms) {
+        poll_now(engine, now.mono_ms);
     }
 }
 
 int64_t shared_poll_in_ms(const struct engine *engine, struct now now)
 {
-    return polls(engine) ? MAX(engine->poll_at_mono_ms - now.mono_ms, 0) : NEVER_MS;
+    return polls(engine) && !engine->with.looks_in_real_time
+               ? MAX(engine->poll_at_mono_ms - now.mono_ms, 0)
+               : NEVER_MS;
+}
+
+/* Other nodes do not stand still with a clock that is wound by hand. To look at them is no event of
+ * that clock either: winding it by a year would take a look for each second. */
+int64_t shared_look_in_ms(const struct engine *engine)
+{
+    return engine->with.looks_in_real_time
+               ? MAX(engine->poll_at_mono_ms - clock_real_mono_us() / 1000, 0)
+               : NEVER_MS;
+}
+
+void shared_look(struct engine *engine)
+{
+    if (engine->with.looks_in_real_time) {
+        tell_guests(engine);
+    }
 }
 
 void shared_fini(struct engine *engine)

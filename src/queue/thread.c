@@ -39,11 +39,15 @@ static void arm_wall(int fd)
     timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &far, NULL);
 }
 
-/* A hand-wound clock needs no timer, but for the work that a winding waits for. */
+/* A hand-wound clock needs no timer, but for the work that a winding waits for and to look at what
+ * other nodes do. */
 static int64_t settle_in_ms(const struct engine *engine)
 {
-    int64_t wait_ms;
-    return !list_empty(&engine->windings) && !wind_rests(engine, &wait_ms) ? wait_ms : -1;
+    int64_t wait_ms, in = shared_look_in_ms(engine);
+    if (!list_empty(&engine->windings) && !wind_rests(engine, &wait_ms)) {
+        in = MIN(in, wait_ms);
+    }
+    return in == NEVER_MS ? -1 : in;
 }
 
 static void sleep_until_work(struct engine *engine)

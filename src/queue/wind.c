@@ -31,6 +31,7 @@ void on_clock(struct batch *batch, struct command *command)
         wind->ms = target;
         /* What runs now has its time to come to rest, however long ago the last winding was. */
         batch->engine->wound_mono_us = clock_real_mono_us();
+        shared_look(batch->engine);
         list_remove(&command->link);
         list_append(&batch->engine->windings, &command->link);
         return;

@@ -37,7 +37,7 @@ static int64_t due_in_ms(struct guest *guest, struct now now)
     if (planner->survey.under_way) {
         in = MIN(in, until(planner->survey.at_mono_ms, now.mono_ms));
     }
-    if (planner->with.shared) {
+    if (planner->with.shared && !planner->with.is_told) {
         in = MIN(in, until(planner->looked_mono_ms + PLANNER_POLL_MS, now.mono_ms));
     }
     return in;

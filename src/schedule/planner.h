@@ -51,6 +51,7 @@ struct planner_options {
     int64_t zones_every_ms;   /* how often to look for new time zone data; 0: only at the start */
     struct str default_type;  /* of tasks: prompt, or remind where there is no LLM; borrowed */
     bool shared;              /* other nodes write to the same store */
+    bool is_told;             /* ... and the engine says when to look at it: no polling */
     struct planner_hooks hooks;
 };
 

@@ -120,7 +120,8 @@ static int64_t due_in_ms(struct guest *guest, struct now now)
         return NEVER;
     }
     int64_t in = lead->knows ? until(lead->next_ms, now.wall_ms) : 0;
-    return lead->with.shared ? MIN(in, until(lead->looked_mono_ms + POLL_MS, now.mono_ms)) : in;
+    bool polls = lead->with.shared && !lead->with.is_told;
+    return polls ? MIN(in, until(lead->looked_mono_ms + POLL_MS, now.mono_ms)) : in;
 }
 
 static void list_running(struct lead *lead, struct batch *batch, struct tx *tx)

@@ -36,6 +36,7 @@ struct lead_options {
     bool decides;          /* there is a language model, and somebody who asks it */
     int64_t retention_ms;  /* how long an ended team is kept; 0: for ever */
     bool shared;           /* other nodes write to the same store */
+    bool is_told;          /* ... and the engine says when to look at it: no polling */
     struct lead_crew crew; /* each may be NULL */
 };
 

@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: MIT
 """Schedules in a fleet."""
-from errand import check, main, parse_time, same, test, wait_for
+from errand import START, check, later, main, parse_time, same, test, wait_for
 from fleet import Fleet
 
 EVERY_SECOND = {"title": "t", "rrule": "FREQ=SECONDLY", "taskType": "noop", "overlap": "allow", "delivery": []}
@@ -49,6 +49,24 @@ def each_time_is_run_once_whoever_leads(nest):
         tasks = fleet.node(other).get("/api/tasks", scheduleId=schedule["id"], limit=500)
         same(sorted(t["id"] for t in tasks), sorted(e["id"] for e in entries))
     fleet.doctor()
+
+
+DAY = 86400000
+
+
+@test(server=False)
+def a_month_passes_in_a_second_in_a_fleet_too(nest):
+    """Winding goes from event to event, also for times that another node has ordered."""
+    fleet = Fleet(nest, nodes=0, redis=1)
+    leader, other = (fleet.node(fleet.add(clock=START)) for _ in range(2))
+    fleet.wait_leader(among=[0])
+    ordered = [node.post("/api/schedules", {"title": "t", "rrule": "FREQ=DAILY", "overlap": "allow"}, 201)
+               for node in (leader, other)]
+    leader.advance(30 * DAY)
+    for schedule in ordered:
+        entries = history(fleet, 0, schedule)
+        same([e["scheduledFor"] for e in reversed(entries)], [later(START, n * DAY) for n in range(1, 31)])
+        check(all(e["createdAt"] == e["scheduledFor"] for e in entries), "each time at its time")
 
 
 @test(server=False)
