@@ -56,7 +56,7 @@ static struct str worker_of(const struct command_claim *claim, struct str type)
     return claim->worker;
 }
 
-static bool start(struct batch *batch, struct item *item, struct command *command)
+bool claim_start(struct batch *batch, struct item *item, struct command *command)
 {
     const struct command_claim *claim = &command->claim;
     struct err refused;
@@ -161,7 +161,7 @@ static bool decide_proposal(struct batch *batch, struct proposal *proposal)
     claim->count = 0;
     for (size_t i = 0; i < proposal->count; i++) {
         struct item *item = batch_item(batch, proposal->hints[i].id);
-        if (item == NULL || !start(batch, item, command)) {
+        if (item == NULL || !claim_start(batch, item, command)) {
             continue; /* the hint was stale */
         }
     }
@@ -346,6 +346,7 @@ void claims_give_back(struct batch *batch)
         }
     }
     batch->proposals_count = 0;
+    claims_met(batch, false);
 }
 
 /* ---- Stopping ---- */

@@ -180,6 +180,7 @@ static void decide_all(struct batch *batch)
     do {
         flow_follow(batch);
     } while (guests_follow(batch));
+    claims_meet(batch);
 }
 
 static void fail_batch(struct batch *batch)

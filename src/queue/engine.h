@@ -112,6 +112,7 @@ struct item {
     bool ended;            /* this change ends an attempt */
     bool removed;          /* terminal and deleted */
     bool renewed;          /* its lease was set anew */
+    bool fresh;            /* created in this very batch, see meet.c: written once, as it is now */
     bool taken;            /* proposed by the broker in this batch */
     bool parked;           /* ... but its document is locked: it stands in line again */
     bool refused;          /* ... but the store did not let it start */
@@ -152,6 +153,7 @@ struct batch {
     struct order **orders; /* to insert */
     size_t orders_count, orders_room;
     struct map keys; /* of those orders */
+    size_t met;      /* so many of them were started at once */
 
     struct proposal *proposals;
     size_t proposals_count, proposals_room;
@@ -195,7 +197,11 @@ bool batch_begin(struct batch *batch);    /* opens the transaction unless it is 
 void batch_need(struct batch *batch, struct task_id id, bool whole);
 bool batch_load(struct batch *batch); /* everything that was needed and is not there yet */
 struct item *batch_item(struct batch *batch, struct task_id id); /* loaded; NULL: store error */
-struct item *batch_peek(const struct batch *batch, struct task_id id); /* NULL: not loaded */
+struct item *batch_peek(const struct batch *batch, struct task_id id);     /* NULL: not loaded */
+bool batch_knows(const struct batch *batch, struct task_id id);            /* loaded or not */
+struct item *batch_new_item(struct batch *batch, const struct task *task); /* a new one's */
+/* What became of an order that was started at once; NULL: it was not. */
+const struct item *batch_met(const struct batch *batch, const struct order *order);
 struct item *batch_change(struct batch *batch, struct item *item, const void *owner);
 bool batch_save(struct batch *batch, bool *lost);
 void batch_answer(struct batch *batch, struct command *command); /* it is decided */
@@ -251,6 +257,7 @@ void bulk_undo_chunk(struct command *command); /* its batch came to nothing */
 /* propose.c */
 const struct str *claim_queues(const struct command_claim *claim, size_t *count);
 size_t claim_propose(struct batch *batch, struct command *command); /* how many it may start */
+bool claim_may_find(struct batch *batch, const struct command_claim *claim); /* something now? */
 void pools_return(struct batch *batch); /* what nobody wanted after all */
 void note_pending(struct batch *batch, const struct hint *hint, int64_t by);
 
@@ -258,11 +265,16 @@ void note_pending(struct batch *batch, const struct hint *hint, int64_t by);
 void claims_propose(struct batch *batch);   /* those whose queues have become ready */
 void claims_decide(struct batch *batch);    /* after the load */
 void claims_give_back(struct batch *batch); /* the batch came to nothing */
+MUST_CHECK bool claim_start(struct batch *batch, struct item *item, struct command *command);
 bool claim_unstart(struct batch *batch, struct item *item); /* the store did not let it start */
 void claim_park(struct engine *engine, struct command *command);
 void claim_unpark(struct engine *engine, struct command *command);
 void claims_signal(struct batch *batch, const struct worker *worker);  /* those of it that wait */
 void claim_stop_waiting(struct batch *batch, struct command *waiting); /* it gets no task */
+
+/* meet.c: claims that wait take what this batch creates. */
+void claims_meet(struct batch *batch);
+void claims_met(struct batch *batch, bool committed); /* they are answered, or wait on */
 
 /* create.c: all of them or none. LATER: an earlier command of this batch is in the way. */
 enum create_answer { CREATE_DONE, CREATE_REFUSED, CREATE_LATER };

@@ -253,6 +253,12 @@ void pools_return(struct batch *batch)
     }
 }
 
+bool claim_may_find(struct batch *batch, const struct command_claim *claim)
+{
+    struct want want;
+    return want_of(batch, claim, &want) && may_have(batch->engine, &want);
+}
+
 /* Asks for proposals. Returns how many; they are loaded with the rest of the batch. */
 size_t claim_propose(struct batch *batch, struct command *command)
 {

@@ -263,7 +263,7 @@ static void publish_items(struct batch *batch)
 {
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
-        if (item->owner == NULL) {
+        if (item->owner == NULL || item->fresh) {
             continue;
         }
         if (!item->removed) {
@@ -273,19 +273,38 @@ static void publish_items(struct batch *batch)
     }
 }
 
+static void publish_new(struct batch *batch, const struct task *task)
+{
+    struct engine *engine = batch->engine;
+    if (task->state == TASK_QUEUED) {
+        publish_offer(engine, task);
+    } else if (task_state_terminal(task->state)) {
+        note_finished(engine, task);
+    }
+    remember_due(engine, task, DUE_WRITTEN, batch->now);
+    publish_tell(batch, EVENT_STATE, task);
+}
+
+/* It was queued and started in one step; whoever watches is told of both. */
+static void publish_met(struct batch *batch, const struct task *task, const struct item *item)
+{
+    publish_tell(batch, EVENT_STATE, task);
+    note_change(batch->engine, item, batch->now);
+    tell_item(batch, item);
+}
+
 static void publish_orders(struct batch *batch)
 {
     struct engine *engine = batch->engine;
     for (size_t i = 0; i < batch->orders_count; i++) {
         const struct task *task = &batch->orders[i]->task;
+        const struct item *met = batch_met(batch, batch->orders[i]);
         lane_get(&engine->lanes, task->queue)->enqueued++;
-        if (task->state == TASK_QUEUED) {
-            publish_offer(engine, task);
-        } else if (task_state_terminal(task->state)) {
-            note_finished(engine, task);
+        if (met == NULL) {
+            publish_new(batch, task);
+        } else {
+            publish_met(batch, task, met);
         }
-        remember_due(engine, task, DUE_WRITTEN, batch->now);
-        publish_tell(batch, EVENT_STATE, task);
     }
     rates_add(engine->rates.created, &engine->rates, batch->now, (uint32_t)batch->orders_count);
 }
@@ -392,6 +411,7 @@ void publish(struct batch *batch)
 {
     struct engine *engine = batch->engine;
     publish_sweep(batch); /* before the ends of this batch, which it has not seen */
+    claims_met(batch, true);
     publish_proposals(batch);
     publish_items(batch);
     publish_orders(batch);

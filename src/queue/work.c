@@ -164,6 +164,25 @@ bool batch_load(struct batch *batch)
     return true;
 }
 
+bool batch_knows(const struct batch *batch, struct task_id id)
+{
+    return find(batch, id) != NULL;
+}
+
+struct item *batch_new_item(struct batch *batch, const struct task *task)
+{
+    struct item *item = add(batch, task->id);
+    item->was = item->now = *task;
+    item->loaded = item->found = item->whole = item->has_whole = true;
+    return item;
+}
+
+const struct item *batch_met(const struct batch *batch, const struct order *order)
+{
+    const struct item *item = batch->met == 0 ? NULL : find(batch, order->task.id);
+    return item != NULL && item->fresh ? item : NULL;
+}
+
 struct item *batch_peek(const struct batch *batch, struct task_id id)
 {
     struct item *item = find(batch, id);
@@ -277,9 +296,15 @@ static bool save_orders(struct batch *batch, struct err *err)
     const struct task **tasks =
         arena_array(&batch->arena, const struct task *, batch->orders_count);
     for (size_t i = 0; i < batch->orders_count; i++) {
-        tasks[i] = &batch->orders[i]->task;
+        const struct item *met = batch_met(batch, batch->orders[i]);
+        tasks[i] = met == NULL ? &batch->orders[i]->task : &met->now;
     }
     return tx_insert(batch->tx, tasks, batch->orders_count, err);
+}
+
+static bool is_changed(const struct item *item)
+{
+    return item->owner != NULL && !item->fresh;
 }
 
 static size_t list_changes(struct batch *batch, struct task_change *changes,
@@ -290,7 +315,7 @@ static size_t list_changes(struct batch *batch, struct task_change *changes,
         struct item *item = batch->all[i];
         if (item->removed) {
             removed[(*removed_count)++] = item->id;
-        } else if (item->owner != NULL) {
+        } else if (is_changed(item)) {
             changes[n++] = (struct task_change){.was = &item->was,
                                                 .now = &item->now,
                                                 .ended = item->ended,
@@ -307,10 +332,7 @@ static void settle_refused(struct batch *batch, const struct task_change *change
     size_t n = 0;
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
-        if (item->removed || item->owner == NULL) {
-            continue;
-        }
-        if (!changes[n++].applied) {
+        if (!item->removed && is_changed(item) && !changes[n++].applied) {
             *lost = !claim_unstart(batch, item) || *lost;
         }
     }

@@ -122,7 +122,8 @@ TEST(a_claim_that_waits_while_the_store_is_away_is_tried_now_and_then)
     struct call *claim = bench_claim_call(&b, (struct bench_claim){.wait = true});
     bench_give(&b, claim);
     bench_settle(&b);
-    bench_give(&b, bench_create_call(&b, &(struct bench_order){.type = "t"}, 1));
+    struct bench_order order = {.type = "t", .document = "d"}; /* offered, see queue/meet.c */
+    bench_give(&b, bench_create_call(&b, &order, 1));
     bench_step(&b);
     const struct store_ops *fine = b.store->ops;
     struct store_ops away = *fine;

@@ -98,6 +98,68 @@ TEST(more_waiting_claims_than_a_batch_takes_are_all_served)
     CHECK_EQ(bench_stats(&b).waiting_claims, 0);
 }
 
+/* ---- Meeting: created and started in one commit ---- */
+
+TEST(a_task_that_somebody_waits_for_starts_in_the_commit_that_creates_it)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.worker = "w", .max = 1});
+    struct call *create = bench_create_call(&b, &(struct bench_order){.type = "t"}, 1);
+    bench_give(&b, create);
+    bench_step(&b);
+
+    struct task task = create->command.create.orders[0].task;
+    CHECK(create->answered && claim->answered);
+    CHECK_EQ(task.state, TASK_QUEUED);
+    CHECK_EQ(claim->command.claim.tasks[0].state, TASK_RUNNING);
+    CHECK_EQ(bench_task(&b, task.id).attempt, 1);
+    CHECK_STR(bench_task(&b, task.id).worker, "w");
+    CHECK_STR(bench_story(&b, task.id), "QUEUED RUNNING");
+    CHECK_EQ(bench_finish(&b, &claim->command.claim.tasks[0], OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(bench_count(&b, TASK_COMPLETED), 1);
+    CHECK_EQ(bench_count(&b, TASK_QUEUED), 0);
+}
+
+TEST(the_most_urgent_of_the_new_tasks_starts_first)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.max = 2});
+    struct bench_order orders[] = {{.type = "low", .priority = TASK_LOW},
+                                   {.type = "high", .priority = TASK_HIGH},
+                                   {.type = "normal"}};
+    bench_give(&b, bench_create_call(&b, orders, 3));
+    bench_step(&b);
+
+    CHECK_EQ(claim->command.claim.count, 2);
+    CHECK_STR(claim->command.claim.tasks[0].type, "high");
+    CHECK_STR(claim->command.claim.tasks[1].type, "normal");
+    CHECK_STR(bench_claim(&b).type, "low");
+}
+
+TEST(what_becomes_ready_in_the_same_commit_has_its_turn)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "old", .priority = TASK_HIGH);
+    struct task old = bench_claim(&b);
+    struct call *claim = waits(&b, (struct bench_claim){.max = 1});
+    bench_give(&b, bench_finish_call(&b, &old, OUTCOME_RELEASED));
+    bench_give(&b, bench_create_call(&b, &(struct bench_order){.type = "new"}, 1));
+    bench_settle(&b);
+
+    CHECK_STR(claim->command.claim.tasks[0].type, "old");
+}
+
+TEST(a_new_task_does_not_start_in_a_paused_queue)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *claim = waits(&b, (struct bench_claim){.max = 1});
+    bench_queue(&b, "default", (struct command_queue){.has_paused = true, .set.paused = true});
+    struct task_id id = bench_create(&b, "t");
+
+    CHECK(!claim->answered);
+    CHECK_EQ(bench_task(&b, id).state, TASK_QUEUED);
+}
+
 TEST(a_claim_waits_in_several_queues_and_leaves_all_their_lines)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
@@ -144,7 +206,8 @@ TEST(a_stop_counts_though_the_claim_was_just_offered_a_task)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
     struct call *claim = waits(&b, (struct bench_claim){.serial = 5});
-    struct call *create = bench_create_call(&b, &(struct bench_order){.type = "t"}, 1);
+    struct bench_order order = {.type = "t", .document = "d"}; /* offered, see queue/meet.c */
+    struct call *create = bench_create_call(&b, &order, 1);
     bench_give(&b, create);
     bench_step(&b);
     CHECK(create->answered && !claim->answered);
@@ -160,7 +223,8 @@ TEST(a_claim_that_was_offered_a_task_cancelled_meanwhile_gets_another)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
     struct call *claim = waits(&b, (struct bench_claim){.max = 1});
-    struct bench_order orders[] = {{.type = "first"}, {.type = "second"}};
+    struct bench_order orders[] = {{.type = "first", .document = "d"},
+                                   {.type = "second", .document = "e"}};
     struct call *create = bench_create_call(&b, orders, 2);
     bench_give(&b, create);
     bench_step(&b);

@@ -115,6 +115,14 @@ static bool is_related(const struct task *task)
            task->depends_count > 0 || task->continues || task->runs_anyway || task->unmet > 0;
 }
 
+/* One that starts as it is created will soon end: its worker's answer needs all of it. */
+static void remember_started(struct sqlite_tx *tx, const struct task *task)
+{
+    if (task->state == TASK_RUNNING && !is_related(task)) {
+        cache_keep(&tx->store->cache, task);
+    }
+}
+
 static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
     struct task_names names = {0};
@@ -124,6 +132,7 @@ static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err
                                           : insert_live(tx, task, &names, is_related(task), err)) &&
         insert_extras(tx, task, err);
     if (ok) {
+        remember_started(tx, task);
         count_task(tx, task->queue, task->state, 1);
         tx->last_id = MAX(tx->last_id, task->id.hi);
         tx->inserted++;
