@@ -370,6 +370,7 @@ bool task_reopen(struct task *container, int64_t now_ms, struct err *err)
         return false;
     }
     forget_end(container);
+    container->started_ms = container->started_ms == 0 ? now_ms : container->started_ms;
     return true;
 }
 

@@ -264,8 +264,9 @@ def cancelling_a_parent_cancels_what_is_unfinished(s):
     s.fail(running)
     same(states(s, parent, first, second), ["CANCELLED", "COMPLETED", "CANCELLED"])
     untouched = make(s, "p", order("c1"), order("c2"))
-    has(s.cancel(untouched), state="CANCELLED")
+    has(s.cancel(untouched), state="CANCELLED", startedAt=None)
     same([c["state"] for c in children(s, untouched)], ["CANCELLED"] * 2)
+    has(s.retry(untouched), state="RUNNING", startedAt=START)
 
 
 @test(clock=START)
