@@ -75,7 +75,9 @@ static void why_document(struct batch *batch, struct command *command, const str
 
 static void why_queue(struct batch *batch, struct command *command, const struct task *task)
 {
-    struct lane *lane = lane_find(&batch->engine->lanes, task->queue);
+    const struct command_claim asks = {.queues = &task->queue, .queues_count = 1};
+    struct lane *lane =
+        rooms_load(batch, &asks) ? lane_find(&batch->engine->lanes, task->queue) : NULL;
     if (lane == NULL) {
         return;
     }
@@ -85,8 +87,8 @@ static void why_queue(struct batch *batch, struct command *command, const struct
             arena_printf(command->arena, "queue " STR_FMT " is paused", STR_ARG(task->queue)));
     } else if (lane_limited(lane, batch->now)) {
         add_reason(command, WHY_QUEUE_LIMIT,
-                   arena_printf(command->arena, "queue " STR_FMT " is at its limit, %lld running",
-                                STR_ARG(task->queue), (long long)lane->running));
+                   arena_printf(command->arena, "queue " STR_FMT " is at its limit",
+                                STR_ARG(task->queue)));
     }
 }
 

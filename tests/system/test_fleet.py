@@ -161,6 +161,10 @@ def documents_exclude(fleet, rounds=12):
     same((len(done), len(set(done))), (rounds, rounds))
 
 
+def codes(node, task):
+    return [reason["code"] for reason in node.why(task)["reasons"]]
+
+
 def limits_hold(fleet):
     """maxConcurrent, pause and rate, whoever asks."""
     a, b, c = fleet.nodes
@@ -170,6 +174,8 @@ def limits_hold(fleet):
     taken = sum(together(*(lambda n=n: n.claim("w", queues=["narrow"], max=10) for n in fleet.nodes)), [])
     same(len(taken), 2, "tasks that run at once")
     same(b.claim("w", queues=["narrow"], max=10), [])
+    ready = c.list(queue="narrow", state="QUEUED")[0]
+    check("queue_limit" in codes(c, ready), c.why(ready))
     answer = waiting_claim(c, "late", queues=["narrow"], max=10)
     a.complete(taken[0])
     tasks = answer()
@@ -184,6 +190,8 @@ def pauses_hold(fleet, running):
     for task in running:
         b.complete(task)
     same(c.claim("w", queues=["narrow"]), [])
+    ready = c.list(queue="narrow", state="QUEUED")[0]
+    check("queue_paused" in codes(c, ready), c.why(ready))
     answer = waiting_claim(b, "patient", queues=["narrow"])
     c.post("/api/queues/narrow/resume")
     same(len(answer()), 1)
