@@ -47,10 +47,15 @@ static void print_field(struct remote *remote, const struct paper *paper, struct
 
 static void print_log(struct remote *remote, struct str log)
 {
-    struct str rest = shown_value(remote, log);
-    while (!str_absent(rest) && rest.len > 0) {
+    struct json json;
+    struct str raw;
+    json_start(&json, log, &remote->arena);
+    if (!json_enter_array(&json, NULL)) {
+        return;
+    }
+    while (remote_item(&json, &raw)) {
         SCOPED(buf_fini) struct buf line = BUF_INIT(64 * KIB);
-        human_clean(&line, str_cut(&rest, '\n'));
+        human_clean(&line, shown_value(remote, raw));
         printf("    | " STR_FMT "\n", STR_ARG(buf_view(&line)));
     }
 }

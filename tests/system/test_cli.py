@@ -167,8 +167,10 @@ def show_and_why_explain_a_task(s):
     why = s.cli("why", other)
     check("holder" in why and ident in why, why)
     same(json.loads(s.cli("why", other, "--json"))["reasons"][0]["code"], "document_locked")
+    s.heartbeat(claimed, log=["one line", "another"])
     s.fail(claimed, error={"code": "c", "message": "the error text"})
-    check("the error text" in s.cli("show", ident))
+    shown = s.cli("show", ident)
+    check("the error text" in shown and "\n    | one line\n    | another\n" in shown, shown)
     s.cli("show", "018f0000-0000-7000-8000-000000000000", expect=1)
     s.cli("why", "018f0000-0000-7000-8000-000000000000", expect=1)
 
