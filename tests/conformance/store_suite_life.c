@@ -430,6 +430,7 @@ TEST(a_sweep_removes_what_finished_before_a_time_in_small_steps)
     for (int i = 0; i < 25; i++) {
         struct task task = bench_task(&b);
         task.state = i % 5 == 4 ? TASK_QUEUED : TASK_COMPLETED;
+        task.created_ms = 100; /* nothing ends before it was created */
         task.finished_ms = i % 5 == 4 ? 0 : 100 + i % 5 * 100; /* 100 … 400 */
         task.tags_count = 1;
         task.tags[0] = STR("x");

@@ -139,6 +139,7 @@ struct old_task {
 struct swept {
     struct old_task *old; /* owned */
     size_t count, seen;
+    bool over; /* what follows was created too late to be old */
 };
 
 static void swept_fini(struct swept *swept)
@@ -146,6 +147,24 @@ static void swept_fini(struct swept *swept)
     mem_free(swept->old);
 }
 
+static void sweep_note(sqlite3_stmt *s, struct store_sweep *sweep, struct swept *swept)
+{
+    int64_t finished_ms = column_int(s, 2);
+    bool waits_for_parent = column_int(s, 3) != 0;
+    swept->seen++;
+    sweep->cursor = (uint64_t)column_int(s, 0);
+    if (waits_for_parent) {
+        return;
+    }
+    if (finished_ms < sweep->before_ms) {
+        swept->old[swept->count++] = (struct old_task){column_id(s, 0), finished_ms};
+    } else {
+        sweep->oldest_ms = MIN(sweep->oldest_ms, finished_ms);
+    }
+}
+
+/* Nothing ends before it was created, and those behind were created later: where the clock was set
+ * back meanwhile, a later walk finds them. */
 static bool sweep_look(struct db *db, struct store_sweep *sweep, struct swept *swept,
                        struct err *err)
 {
@@ -154,18 +173,14 @@ static bool sweep_look(struct db *db, struct store_sweep *sweep, struct swept *s
     bind_int(s, 1, (int64_t)sweep->cursor);
     bind_int(s, 2, (int64_t)sweep->most);
     while (db_row(db, SQL_SWEEP, &row, err) && row) {
-        int64_t finished_ms = column_int(s, 2);
-        bool waits_for_parent = column_int(s, 3) != 0;
-        swept->seen++;
-        sweep->cursor = (uint64_t)column_int(s, 0);
-        if (waits_for_parent) {
-            continue;
+        int64_t created_ms = column_int(s, 4);
+        if (created_ms >= sweep->before_ms) {
+            sweep->oldest_ms = MIN(sweep->oldest_ms, created_ms);
+            swept->over = true;
+            db_done(db, SQL_SWEEP);
+            return true;
         }
-        if (finished_ms < sweep->before_ms) {
-            swept->old[swept->count++] = (struct old_task){column_id(s, 0), finished_ms};
-        } else {
-            sweep->oldest_ms = MIN(sweep->oldest_ms, finished_ms);
-        }
+        sweep_note(s, sweep, swept);
     }
     return !row;
 }
@@ -193,6 +208,6 @@ bool sqlite_sweep(struct tx *base, struct store_sweep *sweep, struct err *err)
     if (!sweep_look(&tx->store->db, sweep, &swept, err) || !sweep_away(tx, sweep, &swept, err)) {
         return err_wrap(err, "sweep");
     }
-    sweep->cursor = swept.seen < sweep->most ? 0 : sweep->cursor;
+    sweep->cursor = swept.over || swept.seen < sweep->most ? 0 : sweep->cursor;
     return true;
 }
