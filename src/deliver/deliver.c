@@ -161,7 +161,7 @@ static void run_ended(void *arg, struct batch *batch, const struct schedule *sch
         return;
     }
     if (execution->status == EXECUTION_SUCCESS) {
-        deliveries_create(batch, schedule, execution);
+        deliveries_create(batch, schedule, execution, deliver->with.retention_ms);
     }
 }
 

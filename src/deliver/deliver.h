@@ -2,9 +2,9 @@
  * notifications, and what it cost.
  *
  * A guest of the engine (queue/guest.h) beside the planner, which calls its hooks inside the batch
- * in which a run ends: the deliveries are created with that end, or not at all. The end of a
- * delivery is noted in its execution; that of one to the WEB stores the notification, in the same
- * transaction, so that there is exactly one.
+ * in which a run ends: the deliveries are created with that end, or not at all. One to the WEB is
+ * over with it: its notification is stored in the same transaction, so that there is exactly one.
+ * The end of any other is noted in its execution.
  *
  * Thread: engine, but for deliver_new(), deliver_free() and notification_ask().
  *

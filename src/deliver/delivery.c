@@ -7,6 +7,7 @@
 #include "deliver/message.h"
 #include "deliver/report.h"
 #include "deliver/save.h"
+#include "task/life.h"
 
 #define KEY_BEGIN STR("deliver:")
 
@@ -60,18 +61,17 @@ static struct message message_of(struct batch *batch, const struct schedule *sch
 }
 
 static struct order order_of(struct batch *batch, const struct schedule *schedule,
-                             const struct execution *execution, enum schedule_channel channel)
+                             const struct message *message, enum schedule_channel channel)
 {
     struct arena *arena = guest_arena(batch);
-    struct message message = message_of(batch, schedule, execution, channel);
     int64_t retries = MAX(schedule->max_retries, (int64_t)DELIVER_RETRIES_MIN);
     return (struct order){
         .delay_ms = -1,
         .task = {.type = types[channel],
                  .queue = DELIVER_QUEUE,
                  .key = arena_printf(arena, STR_FMT STR_FMT ":%s", STR_ARG(KEY_BEGIN),
-                                     STR_ARG(message.execution), schedule_channels[channel]),
-                 .payload = message_write(&message, arena),
+                                     STR_ARG(message->execution), schedule_channels[channel]),
+                 .payload = message_write(message, arena),
                  .priority = schedule->priority,
                  .max_retries = (int32_t)retries,
                  .timeout_ms = DELIVER_TIMEOUT_MS,
@@ -82,34 +82,91 @@ static struct order order_of(struct batch *batch, const struct schedule *schedul
     };
 }
 
-/* It could not even be created: that shows, and holds up nobody. */
+/* ---- The WEB ---- */
+
+static void tell(struct batch *batch, const struct notification *notification)
+{
+    SCOPED(buf_fini) struct buf json = BUF_INIT(RECORD_BODY_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+    notification_write(&w, notification);
+    guest_tell(batch, notification_topic(notification->user, guest_arena(batch)),
+               STR("notification"), buf_view(&json));
+    guest_tell(batch, NOTIFICATIONS_OF_ALL, STR("notification"), buf_view(&json));
+}
+
+static void notify(struct batch *batch, struct task_id schedule, struct task_id execution,
+                   const struct message *message, int64_t retention_ms)
+{
+    int64_t now_ms = guest_now(batch).wall_ms;
+    const struct notification notification = {
+        .id = guest_make_id(batch),
+        .schedule = schedule,
+        .execution = execution,
+        .user = message->user,
+        .chat = message->chat,
+        .title = message->title,
+        .content = message->text,
+        .created_ms = now_ms,
+        .expires_ms = retention_ms == 0 ? 0 : now_ms + retention_ms,
+    };
+    struct record record = notification_record(&notification, guest_arena(batch));
+    if (deliver_save(batch, &record)) {
+        tell(batch, &notification);
+    }
+}
+
+/* To store a notification is all that this delivery does, so it is done in the transaction that
+ * creates its task: the task is born COMPLETED, after one attempt, and nobody has to claim it. */
+static void complete_at_once(struct batch *batch, struct task *task)
+{
+    struct err err = ERR_INIT;
+    int64_t now_ms = guest_now(batch).wall_ms;
+    const struct task_claim claim = {.worker = STR("web"),
+                                     .lease_ms = DELIVER_TIMEOUT_MS,
+                                     .token = rand_u64(guest_rand(batch)) | 1};
+    if (!task_start(task, &claim, now_ms, &err) || !task_complete(task, STR_NONE, now_ms, &err)) {
+        guest_store_failed(batch, &err); /* a new task can be started and completed */
+    }
+}
+
+/* ---- Creating them ---- */
+
 static void create_one(struct batch *batch, const struct schedule *schedule,
-                       struct execution *execution, enum schedule_channel channel)
+                       struct execution *execution, enum schedule_channel channel,
+                       int64_t retention_ms)
 {
     struct arena *arena = guest_arena(batch);
     struct err err = ERR_INIT;
     struct order *order = arena_new(arena, struct order);
+    struct message message = message_of(batch, schedule, execution, channel);
     struct report_entry entry = {.channel = str_of(schedule_channels[channel])};
-    *order = order_of(batch, schedule, execution, channel);
-    if (guest_create(batch, order, 1, &err)) {
-        entry.state = order->task.state == TASK_RUNNING ? TASK_QUEUED : order->task.state;
-        entry.task = order->task.id;
-    } else {
+    *order = order_of(batch, schedule, &message, channel);
+    if (!guest_create(batch, order, 1, &err)) {
+        /* It could not even be created: that shows, and holds up nobody. */
         entry.state = TASK_FAILED;
         entry.error = (struct task_error){.code = STR("not_created"),
                                           .message = arena_str(arena, str_of(err.text))};
+    } else {
+        if (channel == CHANNEL_WEB && !order->known) {
+            complete_at_once(batch, &order->task);
+            notify(batch, schedule->id, execution->id, &message, retention_ms);
+        }
+        entry.state = order->task.state == TASK_RUNNING ? TASK_QUEUED : order->task.state;
+        entry.attempts = order->task.attempt;
+        entry.task = order->task.id;
     }
     execution->deliveries = report_put(execution->deliveries, &entry, arena);
 }
 
 void deliveries_create(struct batch *batch, const struct schedule *schedule,
-                       struct execution *execution)
+                       struct execution *execution, int64_t retention_ms)
 {
     for (int i = 0; i < SCHEDULE_CHANNELS; i++) {
         if ((schedule->delivery & (1u << i)) != 0) {
-            create_one(batch, schedule, execution, (enum schedule_channel)i);
+            create_one(batch, schedule, execution, (enum schedule_channel)i, retention_ms);
         }
     }
+    execution->delivered = report_done(execution->deliveries, guest_arena(batch));
 }
 
 /* ---- Ending ---- */
@@ -131,41 +188,17 @@ static bool load_payload(struct batch *batch, const struct task *task, struct st
     return true;
 }
 
-static void tell(struct batch *batch, const struct notification *notification)
+/* One that waited in its queue: created before WEB deliveries were completed at once, or retried by
+ * hand. */
+static void notify_late(struct batch *batch, const struct delivery *delivery,
+                        const struct task *task, int64_t retention_ms)
 {
-    SCOPED(buf_fini) struct buf json = BUF_INIT(RECORD_BODY_MAX);
-    struct json_writer w = JSON_WRITER(&json);
-    notification_write(&w, notification);
-    guest_tell(batch, notification_topic(notification->user, guest_arena(batch)),
-               STR("notification"), buf_view(&json));
-    guest_tell(batch, NOTIFICATIONS_OF_ALL, STR("notification"), buf_view(&json));
-}
-
-static void notify(struct batch *batch, const struct delivery *delivery, const struct task *task,
-                   int64_t retention_ms)
-{
-    struct arena *arena = guest_arena(batch);
     struct err err = ERR_INIT;
     struct message message;
     struct str payload;
-    int64_t now_ms = guest_now(batch).wall_ms;
-    if (!load_payload(batch, task, &payload) || !message_read(payload, arena, &message, &err)) {
-        return;
-    }
-    const struct notification notification = {
-        .id = guest_make_id(batch),
-        .schedule = task->schedule,
-        .execution = delivery->execution,
-        .user = message.user,
-        .chat = message.chat,
-        .title = message.title,
-        .content = message.text,
-        .created_ms = now_ms,
-        .expires_ms = retention_ms == 0 ? 0 : now_ms + retention_ms,
-    };
-    struct record record = notification_record(&notification, arena);
-    if (deliver_save(batch, &record)) {
-        tell(batch, &notification);
+    if (load_payload(batch, task, &payload) &&
+        message_read(payload, guest_arena(batch), &message, &err)) {
+        notify(batch, task->schedule, delivery->execution, &message, retention_ms);
     }
 }
 
@@ -200,7 +233,7 @@ void delivery_changed(struct batch *batch, const struct delivery *delivery, cons
     bool ends = task_state_terminal(now->state);
     bool revived = task_state_terminal(was->state) && !ends;
     if (now->state == TASK_COMPLETED && delivery->channel == CHANNEL_WEB) {
-        notify(batch, delivery, now, retention_ms);
+        notify_late(batch, delivery, now, retention_ms);
     }
     if (ends || revived || now->state == TASK_RETRYING) {
         report(batch, delivery, now);

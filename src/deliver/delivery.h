@@ -18,9 +18,10 @@ struct delivery {
     enum schedule_channel channel;
 };
 
-/* One task for each channel of the schedule; the execution's report is changed, not saved. */
+/* One task for each channel of the schedule; the execution's report is changed, not saved. That of
+ * the WEB is COMPLETED when it is created: its notification is stored with it. */
 void deliveries_create(struct batch *batch, const struct schedule *schedule,
-                       struct execution *execution);
+                       struct execution *execution, int64_t retention_ms);
 
 bool delivery_of(const struct task *task, struct delivery *out); /* false: it is none */
 

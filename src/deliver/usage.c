@@ -30,25 +30,44 @@ struct usage usage_read(const struct record *record, struct arena *arena)
     return usage;
 }
 
-bool usage_note(struct batch *batch, const struct execution *run, const struct task *task)
+/* Mostly it is the first word: then nothing need be looked for. */
+static bool save_note(struct batch *batch, struct record *record)
 {
-    struct arena *arena = guest_arena(batch);
-    const struct usage usage = {execution_queries(task), MAX(task->cost.tokens, 0)};
-    struct record_load load = {.kind = RECORD_USAGE, .id = run->id};
-    int64_t now_ms = guest_now(batch).wall_ms;
+    struct err err = ERR_INIT;
+    struct record_load load = {.kind = RECORD_USAGE, .id = record->id};
+    struct record_save save = {.record = record};
+    struct tx *tx = guest_tx(batch);
+    if (tx == NULL) {
+        return false;
+    }
+    if (!tx_records_save(tx, &save, 1, &err)) {
+        guest_store_failed(batch, &err);
+        return false;
+    }
+    guest_wrote(batch);
+    if (save.applied) {
+        return true;
+    }
     if (!deliver_load(batch, &load)) {
         return false;
     }
-    const struct record record = {.kind = RECORD_USAGE,
-                                  .id = run->id,
-                                  .parent = run->schedule,
-                                  .owner = run->user,
-                                  .at_ms = now_ms,
-                                  .due_ms = now_ms + USAGE_KEPT_MS,
-                                  .mark = USAGE_RUN,
-                                  .version = load.found ? load.record.version : 0,
-                                  .body = write(&usage, arena)};
-    return deliver_save(batch, &record);
+    record->version = load.found ? load.record.version : 0;
+    return deliver_save(batch, record);
+}
+
+bool usage_note(struct batch *batch, const struct execution *run, const struct task *task)
+{
+    const struct usage usage = {execution_queries(task), MAX(task->cost.tokens, 0)};
+    int64_t now_ms = guest_now(batch).wall_ms;
+    struct record record = {.kind = RECORD_USAGE,
+                            .id = run->id,
+                            .parent = run->schedule,
+                            .owner = run->user,
+                            .at_ms = now_ms,
+                            .due_ms = now_ms + USAGE_KEPT_MS,
+                            .mark = USAGE_RUN,
+                            .body = write(&usage, guest_arena(batch))};
+    return save_note(batch, &record);
 }
 
 /* ---- A day's sum ---- */

@@ -273,13 +273,25 @@ static void publish_items(struct batch *batch)
     }
 }
 
+/* A guest may have done its work before it was even written down. */
+static void note_born_done(struct engine *engine, const struct task *task, struct now at)
+{
+    struct lane *lane = lane_get(&engine->lanes, task->queue);
+    note_finished(engine, task);
+    if (task->attempt > 0) {
+        lane->outcomes[task->outcome]++;
+        lane->completed += task->state == TASK_COMPLETED;
+        rates_add(engine->rates.finished, &engine->rates, at, 1);
+    }
+}
+
 static void publish_new(struct batch *batch, const struct task *task)
 {
     struct engine *engine = batch->engine;
     if (task->state == TASK_QUEUED) {
         publish_offer(engine, task);
     } else if (task_state_terminal(task->state)) {
-        note_finished(engine, task);
+        note_born_done(engine, task, batch->now);
     }
     remember_due(engine, task, DUE_WRITTEN, batch->now);
     publish_tell(batch, EVENT_STATE, task);

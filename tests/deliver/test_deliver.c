@@ -65,16 +65,27 @@ static struct task_id ran(struct post *post, const char *json)
     return id;
 }
 
+/* What its report says is the task of its delivery to the WEB. */
+static struct task web_task(struct post *post, struct task_id schedule)
+{
+    struct arena *arena = &post->desk.bench.arena;
+    struct str web = json_find(run_of(post, schedule).deliveries, "WEB", arena);
+    struct task_id id;
+    CHECK(id_parse(json_find_str(web, "taskId", arena), &id));
+    return bench_task(&post->desk.bench, id);
+}
+
 TEST(a_good_run_has_one_delivery_for_each_channel)
 {
     SCOPED(post_fini) struct post post;
     post_init(&post, 0);
     struct task_id id = ran(&post, all_channels);
-    struct task mail = claim(&post, "deliver.email"), web = claim(&post, "deliver.web");
-    struct task phone = claim(&post, "deliver.mobile");
+    struct task mail = claim(&post, "deliver.email"), phone = claim(&post, "deliver.mobile");
     struct arena *arena = &post.desk.bench.arena;
+    struct task web = web_task(&post, id);
 
     CHECK(id_eq(mail.schedule, id) && id_eq(web.schedule, id) && id_eq(phone.schedule, id));
+    CHECK_STR(web.type, "deliver.web");
     CHECK_STR(json_find_str(mail.payload, "to", arena), "ann@example.org");
     CHECK_STR(json_find_str(mail.payload, "title", arena), "News");
     CHECK_STR(json_find_str(mail.payload, "text", arena), "the news");
@@ -88,7 +99,7 @@ TEST(it_is_delivered_when_every_channel_is)
     SCOPED(post_fini) struct post post;
     post_init(&post, 0);
     struct task_id id = ran(&post, all_channels);
-    const char *const types[] = {"deliver.email", "deliver.web", "deliver.mobile"};
+    const char *const types[] = {"deliver.email", "deliver.mobile"};
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         struct task task = claim(&post, types[i]);
         CHECK(!run_of(&post, id).delivered);
@@ -103,9 +114,8 @@ TEST(a_channel_that_fails_shows_and_holds_up_no_other)
     post_init(&post, 0);
     struct task_id id = ran(&post, all_channels);
     struct arena *arena = &post.desk.bench.arena;
-    struct task mail = claim(&post, "deliver.email"), web = claim(&post, "deliver.web");
+    struct task mail = claim(&post, "deliver.email");
     bench_finish(&post.desk.bench, &mail, OUTCOME_FAILED);
-    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
 
     struct str report = run_of(&post, id).deliveries;
     struct str email = json_find(report, "EMAIL", arena);
@@ -126,11 +136,27 @@ TEST(a_bad_run_is_not_delivered_but_a_retry_that_goes_well_is)
     CHECK(id_none(claim(&post, NULL).id));
     CHECK_EQ(bench_revive(&post.desk.bench, task), ERR_NONE);
     desk_finish(&post.desk, OUTCOME_COMPLETED, "\"well\"");
-    CHECK(!id_none(claim(&post, "deliver.web").id));
+    CHECK_EQ(web_task(&post, id).state, TASK_COMPLETED);
     CHECK_EQ(run_of(&post, id).status, EXECUTION_SUCCESS);
 }
 
 /* ---- Notifications ---- */
+
+TEST(a_delivery_to_the_web_is_done_when_the_run_is)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    struct task_id id =
+        ran(&post, "{'title':'News','userId':'ann','rrule':'FREQ=DAILY','taskType':'t'}");
+    struct task web = web_task(&post, id);
+
+    CHECK(run_of(&post, id).delivered);
+    CHECK_EQ(web.state, TASK_COMPLETED);
+    CHECK_EQ(web.attempt, 1);
+    CHECK_EQ(web.outcome, OUTCOME_COMPLETED);
+    CHECK(id_none(claim(&post, NULL).id)); /* nobody has to work for it */
+    CHECK_EQ(list(&post, RECORD_NOTIFICATION, "ann").count, 1);
+}
 
 TEST(the_web_channel_stores_one_notification_for_its_user)
 {
@@ -138,10 +164,6 @@ TEST(the_web_channel_stores_one_notification_for_its_user)
     post_init(&post, 0);
     struct task_id id = ran(&post, "{'title':'News','userId':'ann','rrule':'FREQ=DAILY',"
                                    "'taskType':'t','deliveryTitle':'Your news'}");
-    struct task web = claim(&post, "deliver.web");
-    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
-    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
-
     struct err err = ERR_INIT;
     struct notification got;
     struct records all = list(&post, RECORD_NOTIFICATION, "ann");
@@ -171,8 +193,6 @@ TEST(a_notification_is_read_once_and_by_its_user)
     SCOPED(post_fini) struct post post;
     post_init(&post, 0);
     ran(&post, "{'title':'x','userId':'ann','rrule':'FREQ=DAILY','taskType':'t'}");
-    struct task web = claim(&post, "deliver.web");
-    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
     struct task_id id = list(&post, RECORD_NOTIFICATION, "ann").at[0].id;
 
     mark_read(&post, id, "bob");
@@ -192,8 +212,6 @@ TEST(notifications_are_gone_when_their_time_is_over)
     post_init(&post, 0);
     struct task_id id =
         ran(&post, "{'title':'x','userId':'ann','rrule':'FREQ=DAILY','taskType':'t'}");
-    struct task web = claim(&post, "deliver.web");
-    bench_finish(&post.desk.bench, &web, OUTCOME_COMPLETED);
     desk_wish(&post.desk, id, PLANNER_PAUSE);
     desk_pass_ms(&post.desk, 29 * DAY_MS);
     CHECK_EQ(list(&post, RECORD_NOTIFICATION, "ann").count, 1);
