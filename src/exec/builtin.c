@@ -128,9 +128,11 @@ static void end_sleep(struct sleep *sleep, const struct job_end *end)
     attempt_end(attempt, end);
 }
 
+/* A step may have ended before it could be stopped: the abort counts all the same. */
 static void on_woken(struct sleep *sleep, const struct command *wake)
 {
-    if (wake->err.kind != ERR_NONE || wake->wake.stopped) {
+    bool aborted = wake->wake.stopped || sleep->stop.sender != NULL;
+    if (wake->err.kind != ERR_NONE || aborted) {
         end_sleep(sleep, &(struct job_end){.released = true});
         return;
     }

@@ -131,6 +131,21 @@ TEST(a_sleep_past_its_time_out_is_a_TIMEOUT_and_uses_its_retries)
     CHECK_EQ(detail.task.attempt, 2);
 }
 
+TEST(a_sleep_whose_time_out_falls_on_one_of_its_steps_ends_at_once)
+{
+    SCOPED(stand_close) struct stand s;
+    stand_open(&s, &(struct stand_options){.by_hand = true});
+    for (int i = 0; i < 20; i++) { /* whichever of the two its worker hears of first */
+        struct task_id id = stand_create(&s, "sleep", .payload = "{\"ms\":10000}",
+                                         .timeout_ms = 5000, .max_retries = 0);
+        stand_until(&s, id, TASK_RUNNING);
+        stand_wind(&s, 5000);
+        stand_until(&s, id, TASK_TIMEOUT);
+        struct task task = stand_task(&s, id).task;
+        CHECK_EQ(task.finished_ms - task.started_ms, 5000);
+    }
+}
+
 TEST(an_end_that_the_store_cannot_take_is_told_again)
 {
     SCOPED(stand_close) struct stand s;
