@@ -82,14 +82,21 @@ static bool is_redis(struct str broker)
     return str_starts(broker, STR("redis://"));
 }
 
-static bool check_broker(struct str broker, bool shared, struct err *err)
+/* The address itself is not repeated: it may hold a password. */
+static bool check_broker(const char *field, struct str broker, bool shared, struct err *err)
 {
+    if (str_starts(broker, STR("rediss://"))) {
+        return err_field(err, field,
+                         "%s: rediss:// (TLS) is not spoken by Debian's hiredis: use redis:// in a "
+                         "private network, or to a local stunnel that speaks TLS to Redis",
+                         field);
+    }
     if (!is_memory(broker) && !is_redis(broker)) {
-        return err_set(err, ERR_INVALID, "broker must be memory or redis://HOST:PORT");
+        return err_field(err, field, "%s must be memory or redis://HOST:PORT", field);
     }
     return shared || is_memory(broker) ||
-           err_set(err, ERR_INVALID,
-                   "broker: Redis needs a store that nodes can share: store = postgres://…");
+           err_field(err, field,
+                     "%s: Redis needs a store that nodes can share: store = postgres://…", field);
 }
 
 /* Nodes that share a store and have no Redis poll it; one node alone knows everything. */
@@ -100,12 +107,11 @@ static struct str broker_url(struct str broker, bool shared)
 
 bool setup_broker(const struct config *config, struct broker_options *out, struct err *err)
 {
-    const struct str all[] = {config->broker, config->broker_high, config->broker_low};
     bool shared = !str_absent(config->store) && is_postgres(config->store);
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        if (!check_broker(all[i], shared, err)) {
-            return false;
-        }
+    if (!check_broker("broker", config->broker, shared, err) ||
+        !check_broker("broker_high", config->broker_high, shared, err) ||
+        !check_broker("broker_low", config->broker_low, shared, err)) {
+        return false;
     }
     struct str high = str_absent(config->broker_high) ? config->broker : config->broker_high;
     struct str low = str_absent(config->broker_low) ? config->broker : config->broker_low;

@@ -87,12 +87,12 @@ def shared_postgres():
 class Fleet:
     """Nodes 0, 1, …; each is a Server of errand.py with a data folder of its own."""
 
-    def __init__(self, nest, nodes=3, redis=1, proxied=False, workers=0, args=(), env=None, file=None):
+    def __init__(self, nest, nodes=3, redis=1, proxied=False, workers=0, args=(), env=None, file=None, cluster=False):
         self.nest, self.proxied, self.args, self.file = nest, proxied, ["--workers", str(workers), *args], file
         self.env, self.nodes, self.wires, self.frozen = env or {}, [], [], set()
         self.postgres, self.database = shared_postgres(), f"fleet{next(NUMBERS)}"
         self.postgres.sql(f"CREATE DATABASE {self.database}")
-        self.brokers = [Redis(nest) for _ in range(redis)]
+        self.brokers = [Redis(nest, cluster=cluster) for _ in range(redis)]
         for _ in range(nodes):
             self.add()
 

@@ -34,9 +34,14 @@ class RedisError(Exception):
 class Redis:
     """One redis-server. It ends with stop(), with its test, or with this process."""
 
-    def __init__(self, nest, password=None):
-        self.port, self.password, self.process = None, password, None
+    def __init__(self, nest, password=None, cluster=False):
+        self.port, self.password, self.process, self.more = None, password, None, []
+        if cluster:  # of one node, which holds all slots
+            self.more = ["--cluster-enabled", "yes", "--cluster-config-file", nest.file("nodes.conf", ""),
+                         "--cluster-port", str(free_port())]
         self.start()
+        if cluster:
+            self.ask("CLUSTER", "ADDSLOTSRANGE", "0", "16383")
         nest.closing.append(self)
 
     @property
@@ -60,7 +65,7 @@ class Redis:
     def try_start(self):
         self.process = subprocess.Popen(
             ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
-             "--daemonize", "no", "--logfile", "", "--requirepass", self.password or ""],
+             "--daemonize", "no", "--logfile", "", "--requirepass", self.password or "", *self.more],
             cwd="/", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
         ready = any(b"Ready to accept connections" in line for line in self.process.stdout)
         self.process.stdout.close()

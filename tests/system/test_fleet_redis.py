@@ -190,4 +190,30 @@ def two_redis_may_fail_one_by_one(nest):
     fleet.doctor()
 
 
+@test(server=False)
+def a_redis_cluster_whose_node_holds_all_slots_serves(nest):
+    fleet = Fleet(nest, nodes=2, cluster=True)
+    wait_for(lambda: "cluster_state:ok" in fleet.redis.ask("CLUSTER", "INFO"), "a cluster")
+    fleet.wait_together()
+    for document in ("a", "b", "c"):  # three hash tags
+        fleet.pass_a_task(maker=0, worker=1, ender=0, documentId=document)
+    fleet.node(0).create(documentId="d")
+    claimed = fleet.node(1).claim_one("w", waitMs=20000)
+    same(fleet.redis.ask("GET", "errand:doclock:{d}"), claimed["lease"])
+    fleet.redis.flush()
+    tasks = many(fleet, 40)
+    same(drain(fleet, 40), tasks)
+    all_brokers(fleet, "redis")
+
+
+@test(server=False)
+def a_redis_with_tls_is_refused_by_its_name(nest):
+    fleet = Fleet(nest, nodes=0)
+    for flags, env, field in ((["--broker", "rediss://:secret@127.0.0.1:1"], {}, "broker:"),
+                              ([], {"ERRAND_BROKER_LOW": "rediss://:secret@127.0.0.1:1",
+                                    "ERRAND_BROKER_HIGH": fleet.redis.url}, "broker_low:")):
+        said = nest.refuses("--listen", "127.0.0.1:0", "--data", nest.folder(), "--store", fleet.store_url(), *flags, env=env)
+        check(field in said and "stunnel" in said and "private network" in said and "secret" not in said, said)
+
+
 main()
