@@ -24,6 +24,8 @@ from errand import Wire, same, wait_for
 
 RANK = {"CRITICAL": 4, "HIGH": 3, "NORMAL": 2, "LOW": 1}
 SETTLED_S = 1.0  # G4 holds among tasks committed this long before the claim
+CALM_PATIENCE_S = 20.0  # for one answer, when nothing is broken any more
+CALM_LEASE_MS = 20000
 TERMINAL = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT")
 FINISHES = ("complete", "fail", "release")
 OPEN = "SCHEDULED,WAITING,QUEUED,RUNNING,RETRYING"
@@ -118,6 +120,10 @@ class Client(threading.Thread):
             self.wires.pop(key).close()
         return (None, answer.json) if answer.status in (429, 503) else (answer.status, answer.json)
 
+    def take_time(self):
+        """From the next call on it is in no hurry: what is slow now is the machine, and no fault of the fleet."""
+        self.patience = CALM_PATIENCE_S
+
     def any_node(self):
         return self.random.randrange(len(self.fleet.nodes))
 
@@ -167,12 +173,16 @@ class Worker(Client):
         self.take, self.wait_ms, self.lease_ms, self.queues = take, wait_ms, lease_ms, list(queues)
         self.faults, self.late, self.kept = faults, late, []
 
+    def take_time(self):
+        super().take_time()
+        self.lease_ms = CALM_LEASE_MS
+
     def step(self):
-        at, start = self.any_node(), self.history.now()
+        at, start, lease_ms = self.any_node(), self.history.now(), self.lease_ms
         body = {"workerId": self.name, "max": self.random.randint(1, self.take), "waitMs": self.wait_ms,
-                "leaseMs": self.lease_ms, "queues": self.queues}
+                "leaseMs": lease_ms, "queues": self.queues}
         status, answer = self.exchange(at, "POST", "/api/claim", body, self.patience + self.wait_ms / 1000)
-        call = Call("claim", start, self.history.now(), status, node=at, lease_s=self.lease_ms / 1000,
+        call = Call("claim", start, self.history.now(), status, node=at, lease_s=lease_ms / 1000,
                     queues=self.queues or ["default"])
         if call.done:
             call.tasks = answer["tasks"]
@@ -190,12 +200,12 @@ class Worker(Client):
         for task in claim.tasks:
             verb = self.choose()
             if verb == "late":
-                self.kept.append((self.history.now() + self.lease_ms / 1000 * 1.5, task))
+                self.kept.append((self.history.now() + claim.lease_s * 1.5, task))
             elif verb != "forget":
                 endings[task["id"]] = verb
                 now.append(task)
         if claim.tasks and self.random.random() < 0.1:
-            self.heartbeat(claim.tasks[0])
+            self.heartbeat(claim.tasks[0], claim.lease_s)
         if now:
             self.finish(now, endings)
 
@@ -213,12 +223,12 @@ class Worker(Client):
             self.kept = [pair for pair in self.kept if pair[1] not in late]
             self.finish(late, {task["id"]: "complete" for task in late})
 
-    def heartbeat(self, task):
+    def heartbeat(self, task, lease_s):
         at, start = self.any_node(), self.history.now()
         status, _ = self.exchange(at, "POST", f"/api/tasks/{task['id']}/heartbeat", {"lease": task["lease"]},
                                   self.patience)
         self.history.add(Call("heartbeat", start, self.history.now(), status, node=at, id=task["id"],
-                              lease=task["lease"], attempt=task["attempt"], lease_s=self.lease_ms / 1000))
+                              lease=task["lease"], attempt=task["attempt"], lease_s=lease_s))
 
     def finish(self, tasks, endings):
         """Until an answer comes, at most five times: the same call with the same lease may be repeated."""

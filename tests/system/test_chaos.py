@@ -18,8 +18,8 @@ import threading
 import time
 
 from errand import Nest, check, main, same, test, wait_for
-from fleet import Fleet, wait_slowly
-from history import OPEN, SETTLED_S, History, Producer, Worker, judge
+from fleet import Fleet
+from history import CALM_PATIENCE_S, OPEN, SETTLED_S, History, Producer, Worker, judge
 
 SEED = int(os.environ.get("ERRAND_CHAOS_SEED") or int.from_bytes(os.urandom(3), "big"))
 RUNS = int(os.environ.get("ERRAND_CHAOS_RUNS") or 20)
@@ -29,7 +29,7 @@ NODES = 3
 FAULTS_AT_ONCE = 2
 DOCUMENTS = 60
 STORM_S = (4, 20)  # faults go on until everything was created, but neither shorter nor longer
-DRAIN_S = 60
+STUCK_S = 60  # a healed fleet that gets nothing done for this long will never
 CALM_TASKS = 60
 
 
@@ -220,29 +220,42 @@ def weather(storm, producers):
 
 
 def all_ended(fleet):
-    answer = fleet.node(0).call("GET", f"/api/tasks?state={OPEN}&limit=1", expect=(200, 503))
+    try:
+        answer = fleet.node(0).call("GET", f"/api/tasks?state={OPEN}&limit=1", expect=(200, 503))
+    except OSError:  # it closes connections that were idle for long, as it may
+        return False
     return answer.status == 200 and not answer.json
 
 
-def settle(fleet, producers):
+def wait_moving(history, condition, what):
+    """However slow the machine is: only standing still is a failure."""
+    def acknowledged():
+        return sum(history.count(kind) for kind in ("create", "complete", "fail", "release"))
+    had, since = acknowledged(), time.monotonic()
+    while not condition():
+        time.sleep(0.1)
+        if acknowledged() != had:
+            had, since = acknowledged(), time.monotonic()
+        check(time.monotonic() - since < STUCK_S, f"{what} did not come, and nothing moved for {STUCK_S} s")
+
+
+def settle(fleet, history, producers):
     """Everything comes to its end."""
-    for producer in producers:
-        producer.join(DRAIN_S)
-        check(not producer.is_alive(), "creates are not acknowledged any more")
-    wait_slowly(lambda: all_ended(fleet), "the end of all tasks", DRAIN_S)
+    wait_moving(history, lambda: not any(each.is_alive() for each in producers), "the end of all creates")
+    wait_moving(history, lambda: all_ended(fleet), "the end of all tasks")
 
 
 def calm(fleet, history, seed):
     """When all is well again strict priority is, too: what waited for more than a second is taken in its order."""
     fleet.wait_together()
-    producer = Producer(fleet, history, "calm-p", seed, count=CALM_TASKS, make=order)
-    worker = Worker(fleet, history, "calm-w", seed, take=5, lease_ms=30000, faults=0, late=0)
+    producer = Producer(fleet, history, "calm-p", seed, count=CALM_TASKS, make=order, patience=CALM_PATIENCE_S)
+    worker = Worker(fleet, history, "calm-w", seed, take=5, lease_ms=30000, faults=0, late=0, patience=CALM_PATIENCE_S)
     producer.start()
     producer.join()
     time.sleep(2 * SETTLED_S)
     begin = history.now()
     worker.start()
-    wait_slowly(lambda: all_ended(fleet), "the end of all tasks", DRAIN_S)
+    wait_moving(history, lambda: all_ended(fleet), "the end of the last tasks")
     worker.end()
     producer.end()
     history.quiet.append((begin, history.now()))
@@ -256,7 +269,9 @@ def run(nest, seed):
         for client in (*producers, *workers):
             client.start()
         weather(storm, producers)
-        settle(fleet, producers)
+        for client in (*producers, *workers):
+            client.take_time()
+        settle(fleet, history, producers)
         for client in (*producers, *workers):
             client.end()
         calm(fleet, history, seed)
