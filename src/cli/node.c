@@ -362,6 +362,7 @@ static void on_signal(uv_signal_t *handle, int number)
     if (node->crew != NULL) {
         crew_quiet(node->crew);
     }
+    fleet_quiet(node->fleet);
     begin_drain(node, node->config->workers_grace_ms + NODE_GIVE_BACK_MS);
 }
 

@@ -253,6 +253,14 @@ static void drop_waking(struct fleet *fleet)
     }
 }
 
+void fleet_quiet(struct fleet *fleet)
+{
+    if (fleet != NULL) {
+        fleet->quiet = true;
+        poke(fleet);
+    }
+}
+
 void fleet_stop(struct fleet *fleet)
 {
     if (fleet != NULL && fleet->started) {

@@ -56,6 +56,8 @@ struct fleet_options {
 /* Comes back when the node is on the list and knows whether it leads, or after FLEET_JOIN_MS. */
 MUST_CHECK bool fleet_start(const struct fleet_options *options, struct fleet **out,
                             struct err *err);
+void fleet_quiet(
+    struct fleet *fleet); /* another may lead from now on; NULL is welcome, any thread */
 void fleet_stop(struct fleet *fleet); /* resigns and leaves; NULL is welcome */
 void fleet_free(struct fleet *fleet); /* after the engine has ended; NULL is welcome */
 

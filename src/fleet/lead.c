@@ -73,7 +73,7 @@ static void set_epoch(struct fleet *fleet, uint64_t epoch)
     }
     bool began = fleet->epoch == 0 && epoch != 0;
     fleet->epoch = epoch;
-    log_info(epoch == 0 ? "another node leads now" : "this node leads now");
+    log_info(epoch == 0 ? "this node leads no more" : "this node leads now");
     struct sent *sent = fleet_order(fleet, COMMAND_LEAD);
     sent->command.lead.epoch = epoch;
     fleet_send(fleet, sent);
@@ -100,8 +100,29 @@ static bool key_is_ours(struct fleet *fleet)
     return fleet->epoch != 0 ? key_script(fleet, renew_text) || key_take(fleet) : key_take(fleet);
 }
 
+/* Gives up the key and the row, so that nobody has to wait for their end. */
+static void yield_lead(struct fleet *fleet)
+{
+    struct err err = ERR_INIT;
+    if (fleet->epoch == 0) {
+        return;
+    }
+    if (fleet_redis_up(fleet)) {
+        (void)!key_script(fleet, release_text);
+    }
+    if (fleet->steward != NULL &&
+        !steward_resign(fleet->steward, fleet->with.node, fleet->epoch, &err)) {
+        log_warn("resign: %s", err.text);
+    }
+    set_epoch(fleet, 0);
+}
+
 void lead_tick(struct fleet *fleet, int64_t now_ms)
 {
+    if (fleet->quiet) {
+        yield_lead(fleet);
+        return;
+    }
     if (now_ms < fleet->lead_next_ms) {
         return;
     }
@@ -120,13 +141,7 @@ void lead_tick(struct fleet *fleet, int64_t now_ms)
 void lead_resign(struct fleet *fleet)
 {
     struct err err = ERR_INIT;
-    if (fleet->epoch != 0 && fleet_redis_up(fleet)) {
-        (void)!key_script(fleet, release_text);
-    }
-    if (fleet->epoch != 0 && fleet->steward != NULL &&
-        !steward_resign(fleet->steward, fleet->with.node, fleet->epoch, &err)) {
-        log_warn("resign: %s", err.text);
-    }
+    yield_lead(fleet);
     if (fleet->steward != NULL && !steward_leave(fleet->steward, fleet->with.node, &err)) {
         log_warn("leave the fleet: %s", err.text);
     }

@@ -53,6 +53,7 @@ struct fleet {
 
     pthread_t thread;
     bool started;
+    _Atomic bool quiet; /* it drains: it leads no more */
     _Atomic bool stop;
     int wake_fd, joined_fd;
     struct channel returned; /* commands from the engine: struct sent */
