@@ -181,3 +181,30 @@ struct task_attempt change_attempt(const struct task_change *change)
     attempt.number = change->was->attempt;
     return attempt;
 }
+
+/* ---- Tags ---- */
+
+struct str tags_pack(const struct task *task, struct buf *scratch)
+{
+    if (task->tags_count == 0) {
+        return STR_NONE;
+    }
+    buf_clear(scratch);
+    for (size_t i = 0; i < task->tags_count; i++) {
+        buf_char(scratch, (char)(task->tags[i].len & 0xff));
+        buf_char(scratch, (char)(task->tags[i].len >> 8));
+        buf_str(scratch, task->tags[i]);
+    }
+    return buf_view(scratch);
+}
+
+void tags_unpack(struct str packed, struct task *task)
+{
+    task->tags_count = 0;
+    while (packed.len >= 2 && task->tags_count < TASK_TAGS_MAX) {
+        const unsigned char *byte = (const unsigned char *)packed.ptr;
+        size_t len = MIN((size_t)byte[0] + ((size_t)byte[1] << 8), packed.len - 2);
+        task->tags[task->tags_count++] = (struct str){packed.ptr + 2, len};
+        packed = str_from(packed, 2 + len);
+    }
+}

@@ -6,6 +6,7 @@
 #ifndef ERRAND_STORE_SHARED_H
 #define ERRAND_STORE_SHARED_H
 
+#include "base/buf.h"
 #include "store/store.h"
 
 #define STATES_LIVE ((1u << TASK_COMPLETED) - 1)
@@ -25,6 +26,11 @@ void task_pack(struct task *out, const struct task *task, char *room);
 /* The order of one and where the other stands: what a store keeps of a change. What is written once
  * stays, whatever `now` says, and a live task has no result and no end. Texts are borrowed. */
 struct task task_with_standing(const struct task *order, const struct task *now);
+
+/* A task's tags as one text, in `scratch`: of each two bytes of its length, the low one first, and
+ * itself. Absent: there are none. */
+struct str tags_pack(const struct task *task, struct buf *scratch);
+void tags_unpack(struct str packed, struct task *task); /* borrowed from `packed` */
 
 /* Takes out what `omit_over` leaves out of lists; 0: nothing. */
 void row_omit(struct task_row *row, size_t omit_over);

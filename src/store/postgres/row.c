@@ -6,31 +6,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "store/postgres/postgres.h"
-
-static struct str pack_tags(const struct task *task, struct buf *scratch)
-{
-    if (task->tags_count == 0) {
-        return STR_NONE;
-    }
-    buf_clear(scratch);
-    for (size_t i = 0; i < task->tags_count; i++) {
-        buf_char(scratch, (char)(task->tags[i].len & 0xff));
-        buf_char(scratch, (char)(task->tags[i].len >> 8));
-        buf_str(scratch, task->tags[i]);
-    }
-    return buf_view(scratch);
-}
-
-static void unpack_tags(struct str packed, struct task *task)
-{
-    task->tags_count = 0;
-    while (packed.len >= 2 && task->tags_count < TASK_TAGS_MAX) {
-        const unsigned char *byte = (const unsigned char *)packed.ptr;
-        size_t len = MIN((size_t)byte[0] + ((size_t)byte[1] << 8), packed.len - 2);
-        task->tags[task->tags_count++] = (struct str){packed.ptr + 2, len};
-        packed = str_from(packed, 2 + len);
-    }
-}
+#include "store/shared.h"
 
 void args_order(struct args *args, const struct task *task, struct buf *scratch)
 {
@@ -50,7 +26,7 @@ void args_order(struct args *args, const struct task *task, struct buf *scratch)
     arg_bytes(args, task->document);
     arg_bytes(args, task->key);
     arg_bytes(args, task->external_id);
-    arg_bytes(args, pack_tags(task, scratch));
+    arg_bytes(args, tags_pack(task, scratch));
     arg_id(args, task->parent);
     arg_id(args, task->team);
     arg_id(args, task->schedule);
@@ -134,7 +110,7 @@ static void read_order(const PGresult *rows, size_t row, struct task *task)
     task->document = get_str(rows, row, at++);
     task->key = get_str(rows, row, at++);
     task->external_id = get_str(rows, row, at++);
-    unpack_tags(get_str(rows, row, at++), task);
+    tags_unpack(get_str(rows, row, at++), task);
     task->parent = get_id(rows, row, at++);
     task->team = get_id(rows, row, at++);
     task->schedule = get_id(rows, row, at++);

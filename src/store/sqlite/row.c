@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: MIT */
 #include "store/sqlite/row.h"
 
+#include "store/shared.h"
+
 /* Absent numbers are negative in memory and NULL in the file. */
 static void bind_optional(sqlite3_stmt *s, int at, double value)
 {
@@ -37,31 +39,6 @@ struct task_id column_id(sqlite3_stmt *s, int at)
     return (struct task_id){(uint64_t)column_int(s, at), (uint64_t)column_int(s, at + 1)};
 }
 
-static struct str pack_tags(const struct task *task, struct buf *scratch)
-{
-    if (task->tags_count == 0) {
-        return STR_NONE;
-    }
-    buf_clear(scratch);
-    for (size_t i = 0; i < task->tags_count; i++) {
-        buf_char(scratch, (char)(task->tags[i].len & 0xff));
-        buf_char(scratch, (char)(task->tags[i].len >> 8));
-        buf_str(scratch, task->tags[i]);
-    }
-    return buf_view(scratch);
-}
-
-static void unpack_tags(struct str packed, struct task *task)
-{
-    task->tags_count = 0;
-    while (packed.len >= 2 && task->tags_count < TASK_TAGS_MAX) {
-        const unsigned char *byte = (const unsigned char *)packed.ptr;
-        size_t len = MIN((size_t)byte[0] + ((size_t)byte[1] << 8), packed.len - 2);
-        task->tags[task->tags_count++] = (struct str){packed.ptr + 2, len};
-        packed = str_from(packed, 2 + len);
-    }
-}
-
 /* What few tasks have is bound only when this task has it, or the last one had: most inserts bind
  * half of their parameters. */
 static bool order_is_plain(const struct task *task)
@@ -75,7 +52,7 @@ static void bind_rare_order(sqlite3_stmt *s, int at, const struct task *task, st
 {
     bind_text(s, at++, task->key);
     bind_text(s, at++, task->external_id);
-    bind_bytes(s, at++, pack_tags(task, scratch));
+    bind_bytes(s, at++, tags_pack(task, scratch));
     at = bind_id(s, at, task->parent);
     at = bind_id(s, at, task->team);
     at = bind_id(s, at, task->schedule);
@@ -113,7 +90,7 @@ void read_facets(sqlite3_stmt *s, int at, struct task *task)
 {
     task->document = column_str(s, at);
     task->external_id = column_str(s, at + 1);
-    unpack_tags(column_str(s, at + 2), task);
+    tags_unpack(column_str(s, at + 2), task);
     task->parent = column_id(s, at + 3);
     task->team = column_id(s, at + 5);
     task->schedule = column_id(s, at + 7);
@@ -139,7 +116,7 @@ bool read_body(struct db *db, sqlite3_stmt *s, int at, struct task *task, struct
     task->document = column_str(s, at + 13);
     task->key = column_str(s, at + 14);
     task->external_id = column_str(s, at + 15);
-    unpack_tags(column_str(s, at + 16), task);
+    tags_unpack(column_str(s, at + 16), task);
     task->parent = column_id(s, at + 17);
     task->team = column_id(s, at + 19);
     task->schedule = column_id(s, at + 21);
