@@ -64,7 +64,8 @@ static struct api_fleet_status fleet_status_for_api(void *arg)
                                      .clock_known = status.clock.known,
                                      .clock_off = status.clock.off,
                                      .clock_offset_ms = status.clock.offset_ms,
-                                     .broker = status.broker};
+                                     .broker = status.broker,
+                                     .others = status.others};
 }
 
 static void fleet_others(void *arg, struct arena *arena, struct str *nodes, struct str *workers)

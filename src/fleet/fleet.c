@@ -203,7 +203,7 @@ static void init(struct fleet *fleet, const struct fleet_options *options)
     fleet->with = *options;
     fleet->status = (struct fleet_status){.broker = "poll", .nodes = 1};
     fleet->nodes = fleet->workers = BUF_INIT(16 * MIB);
-    fleet->census = BUF_INIT(MIB);
+    fleet->census = BUF_INIT(4 * MIB);
     fleet->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     fleet->joined_fd = eventfd(0, EFD_CLOEXEC);
     fleet->tokens = (struct steward_stamp){.newest = -1}; /* never told */

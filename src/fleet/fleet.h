@@ -77,7 +77,8 @@ MUST_CHECK bool fleet_clock_ask(struct steward *steward, struct fleet_clock *clo
 struct fleet_status {
     bool leads, store_away;
     struct fleet_clock clock;
-    const char *broker; /* "redis", "poll", "degraded" */
+    const char *broker;       /* "redis", "poll", "degraded" */
+    struct queue_load others; /* of the other nodes together, without what they want */
     size_t nodes;
 };
 struct fleet_status fleet_status(struct fleet *fleet);

@@ -73,9 +73,10 @@ struct fleet {
     bool census_out;             /* a question to the engine is under way */
     bool engine_away;            /* its answer: it cannot rely on its broker */
     bool doubts;                 /* the engine was told to ask the store */
+    uint64_t elsewhere_hash;     /* of what the engine was told last */
     struct fleet_clock clock;    /* as it was compared last */
     bool store_away;             /* the last heartbeat did not reach it */
-    struct buf census;           /* the last answer: two lines of JSON */
+    struct buf census;           /* the last answer: lines of JSON */
     struct steward_stamp tokens; /* as they were told last */
 
     pthread_mutex_t lock; /* guards what follows, for askers on other threads */

@@ -1,7 +1,8 @@
 /* fleet/roster.c: the register of nodes: this one says that it lives, and reads who else does.
  *
- * What a node says of itself is two lines of JSON that the others pass on as they are: itself as
- * /api/nodes shows it, and its workers as /api/workers does.
+ * What a node says of itself is three lines of JSON. Two of them the others pass on as they are:
+ * itself as /api/nodes shows it, and its workers as /api/workers does. The third, how busy it is
+ * and what its workers would take, they add up.
  *
  * Thread: the fleet's.
  *
@@ -9,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/mem.h"
+#include "fleet/load.h"
 #include "fleet/parts.h"
 #include "wire/json.h"
 
@@ -86,6 +89,8 @@ void roster_answered(struct fleet *fleet, struct sent *sent)
     write_node(fleet, running(&sent->command.workers));
     buf_char(&fleet->census, '\n');
     write_workers(fleet, &sent->command.workers);
+    buf_char(&fleet->census, '\n');
+    load_write(&fleet->census, &sent->command.workers.load);
     fleet->beat_next_ms = 0; /* tell it now */
 }
 
@@ -115,24 +120,73 @@ static bool is_degraded(struct str body)
     return memmem(body.ptr, body.len, said, sizeof said - 1) != NULL;
 }
 
+/* What other nodes' workers would take, as one list for the engine. */
+struct elsewhere {
+    struct sent *sent;
+    struct wanted *wanted;
+    size_t count;
+    uint64_t hash;
+};
+
+static void add_load(struct fleet *fleet, struct str text, struct elsewhere *elsewhere)
+{
+    struct arena *arena = &elsewhere->sent->arena;
+    struct err err = ERR_INIT;
+    struct queue_load load;
+    if (str_absent(text) || !load_read(arena_str(arena, text), arena, &load, &err)) {
+        return; /* an older node, or a newer one */
+    }
+    struct str wants = json_find(text, "wants", arena);
+    elsewhere->hash = elsewhere->hash * 31 + (str_absent(wants) ? 0 : str_hash(wants));
+    fleet->status.others.created_per_second += load.created_per_second;
+    fleet->status.others.started_per_second += load.started_per_second;
+    fleet->status.others.finished_per_second += load.finished_per_second;
+    fleet->status.others.waiting_claims += load.waiting_claims;
+    for (size_t i = 0; i < load.wanted_count; i++) {
+        elsewhere->wanted[elsewhere->count++] = load.wanted[i];
+    }
+}
+
+/* The engine is told when it has changed. */
+static void tell_elsewhere(struct fleet *fleet, const struct elsewhere *elsewhere)
+{
+    struct sent *sent = elsewhere->sent;
+    sent->command.elsewhere =
+        (struct command_elsewhere){.wanted = elsewhere->wanted, .count = elsewhere->count};
+    if (elsewhere->hash == fleet->elsewhere_hash) {
+        arena_fini(&sent->arena);
+        mem_free(sent);
+        return;
+    }
+    fleet->elsewhere_hash = elsewhere->hash;
+    fleet_send(fleet, sent);
+}
+
 static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, size_t count)
 {
+    struct elsewhere elsewhere = {.sent = fleet_order(fleet, COMMAND_ELSEWHERE)};
+    elsewhere.wanted =
+        arena_array(&elsewhere.sent->arena, struct wanted, count * LOAD_WANTED_MAX + 1);
     pthread_mutex_lock(&fleet->lock);
+    fleet->status.others = (struct queue_load){0};
     buf_clear(&fleet->nodes);
     buf_clear(&fleet->workers);
     fleet->status.nodes = 1;
     fleet->neighbour_degraded = false;
     for (size_t i = 0; i < count; i++) {
         struct str body = nodes[i].body, node = str_cut(&body, '\n');
+        struct str workers = str_absent(body) ? body : str_cut(&body, '\n');
         if (str_eq(nodes[i].id, fleet->with.node)) {
             continue;
         }
         add(&fleet->nodes, node);
-        add(&fleet->workers, body);
+        add(&fleet->workers, workers);
+        add_load(fleet, body, &elsewhere);
         fleet->status.nodes++;
         fleet->neighbour_degraded = fleet->neighbour_degraded || is_degraded(node);
     }
     pthread_mutex_unlock(&fleet->lock);
+    tell_elsewhere(fleet, &elsewhere);
 }
 
 /* Said once, not with every heartbeat. */

@@ -70,6 +70,7 @@ struct api_fleet_status {
     bool clock_known, clock_off; /* compared with the store's; by more than is safe */
     int64_t clock_offset_ms;
     const char *broker;
+    struct queue_load others; /* of the other nodes together */
 };
 struct api_fleet {
     void *arg;

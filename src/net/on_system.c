@@ -247,21 +247,22 @@ static void put_oldest(struct json_writer *w, const struct queue_stats *stats)
     json_close_object(w);
 }
 
-static void write_stats(struct json_writer *w, const struct queue_stats *stats)
+static void write_stats(struct json_writer *w, const struct queue_stats *stats,
+                        const struct queue_load *others)
 {
     json_open_object(w);
     counts_put(w, "counts", stats->counts);
     json_put_object(w, "rates");
-    json_put_f64(w, "createdPerSecond", stats->created_per_second);
-    json_put_f64(w, "startedPerSecond", stats->started_per_second);
-    json_put_f64(w, "finishedPerSecond", stats->finished_per_second);
+    json_put_f64(w, "createdPerSecond", stats->created_per_second + others->created_per_second);
+    json_put_f64(w, "startedPerSecond", stats->started_per_second + others->started_per_second);
+    json_put_f64(w, "finishedPerSecond", stats->finished_per_second + others->finished_per_second);
     json_close_object(w);
     json_put_object(w, "latency");
     put_quantiles(w, "queueWaitMs", &stats->wait);
     put_quantiles(w, "runMs", &stats->run);
     json_close_object(w);
     put_oldest(w, stats);
-    json_put_i64(w, "waitingClaims", (int64_t)stats->waiting_claims);
+    json_put_i64(w, "waitingClaims", (int64_t)stats->waiting_claims + others->waiting_claims);
     json_put_time(w, "now", stats->now_ms);
     json_close_object(w);
 }
@@ -269,7 +270,8 @@ static void write_stats(struct json_writer *w, const struct queue_stats *stats)
 static void answer_stats(struct call *call)
 {
     struct json_writer w = call_writer(call);
-    write_stats(&w, &((struct command *)call->own)->stats.stats);
+    const struct api_fleet_status fleet = api_fleet_status(call->api);
+    write_stats(&w, &((struct command *)call->own)->stats.stats, &fleet.others);
     call_answer(call, 200);
 }
 

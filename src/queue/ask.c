@@ -101,6 +101,11 @@ static bool somebody_takes(struct batch *batch, const struct task *task)
             return true;
         }
     }
+    for (size_t i = 0; i < batch->engine->elsewhere_count; i++) { /* asked of other nodes */
+        if (wanted_takes(&batch->engine->elsewhere[i], task->type, task->queue)) {
+            return true;
+        }
+    }
     return false;
 }
 
@@ -343,11 +348,53 @@ static void view_worker(const struct worker *worker, struct arena *arena, struct
     }
 }
 
+static bool is_told(const uint64_t *hashes, size_t count, uint64_t hash)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (hashes[i] == hash) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What workers that are here or were lately would take, each of the same kind once. */
+static void list_wanted(struct batch *batch, struct arena *arena, struct queue_load *load)
+{
+    uint64_t hashes[LOAD_WANTED_MAX];
+    load->wanted = arena_array(arena, struct wanted, LOAD_WANTED_MAX);
+    LIST_EACH(&batch->engine->workers.recent, it)
+    {
+        const struct worker *worker = HOLDER(it, struct worker, recent);
+        if (worker->asked_hash == 0 || worker->signal != SIGNAL_NONE ||
+            !worker_present(worker, batch->now) || load->wanted_count == LOAD_WANTED_MAX ||
+            is_told(hashes, load->wanted_count, worker->asked_hash)) {
+            continue;
+        }
+        hashes[load->wanted_count] = worker->asked_hash;
+        load->wanted[load->wanted_count++] = wanted_copy(&worker->wanted, arena);
+    }
+}
+
+static void fill_load(struct batch *batch, struct arena *arena, struct queue_load *load)
+{
+    const struct rates *rates = &batch->engine->rates;
+    *load = (struct queue_load){
+        .created_per_second = rates_per_second(rates->created, rates, batch->now),
+        .started_per_second = rates_per_second(rates->started, rates, batch->now),
+        .finished_per_second = rates_per_second(rates->finished, rates, batch->now),
+        .waiting_claims = (int64_t)batch->engine->waiting_count};
+    list_wanted(batch, arena, load);
+}
+
 void on_workers(struct batch *batch, struct command *command)
 {
     struct workers *workers = &batch->engine->workers;
     workers_forget(workers, batch->now);
     command->workers.broker_away = broker_away(batch->engine->broker);
+    if (batch->engine->shared) {
+        fill_load(batch, command->arena, &command->workers.load);
+    }
     command->workers.count = 0;
     command->workers.workers = arena_array(command->arena, struct worker_view, workers->count);
     LIST_EACH(&workers->recent, it)

@@ -73,9 +73,12 @@ struct engine {
     size_t in_server;      /* attempts that run inside this server */
     int64_t wound_mono_us; /* real: when the clock was last wound to an event */
 
-    bool shared;             /* other nodes use the store too */
-    uint64_t epoch;          /* of our leadership; 0: another leads. Embedded: always 1 */
-    bool doubts_broker;      /* another node cannot reach it: see shared.c */
+    bool shared;        /* other nodes use the store too */
+    uint64_t epoch;     /* of our leadership; 0: another leads. Embedded: always 1 */
+    bool doubts_broker; /* another node cannot reach it: see shared.c */
+    struct arena elsewhere_arena;
+    const struct wanted *elsewhere; /* what workers of other nodes would take */
+    size_t elsewhere_count;
     int64_t poll_at_mono_ms; /* shared: when waiting claims ask the store again; see
                                 looks_in_real_time */
     struct list put_off;     /* hints that the store refused: struct put_off */
@@ -288,6 +291,7 @@ void on_review(struct batch *batch, struct command *command);
 void on_heard(struct batch *batch, struct command *command);
 void on_lead(struct batch *batch, struct command *command);
 void on_doubt(struct batch *batch, struct command *command);
+void on_elsewhere(struct batch *batch, struct command *command);
 bool relies_on_broker(const struct engine *engine);
 void shared_poll(struct engine *engine, struct now now); /* waiting claims ask again */
 int64_t shared_poll_in_ms(const struct engine *engine, struct now now);

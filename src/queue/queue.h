@@ -50,6 +50,7 @@ enum command_kind {
     COMMAND_HEARD,
     COMMAND_LEAD,
     COMMAND_DOUBT,
+    COMMAND_ELSEWHERE,
     COMMAND_QUEUE,
     COMMAND_QUEUES,
     COMMAND_WHY,
@@ -301,10 +302,32 @@ struct worker_view {
     enum worker_signal signal;
 };
 
+/* What a worker asks for: no types are any, no queues are "default". */
+struct wanted {
+    struct str *types, *queues;
+    size_t types_count, queues_count;
+    bool any_queue;
+};
+
+/* How busy a node is, and what its workers would take. */
+struct queue_load {
+    double created_per_second, started_per_second, finished_per_second; /* over the last minute */
+    int64_t waiting_claims;
+    struct wanted *wanted;
+    size_t wanted_count;
+};
+#define LOAD_WANTED_MAX 64 /* different ones of a node */
+
 struct command_workers {
     struct worker_view *workers; /* out */
     size_t count;
-    bool broker_away; /* out: the engine cannot rely on its broker */
+    bool broker_away;       /* out: the engine cannot rely on its broker */
+    struct queue_load load; /* out */
+};
+
+struct command_elsewhere { /* what the workers of other nodes would take */
+    const struct wanted *wanted;
+    size_t count;
 };
 
 struct command_worker { /* of an operator, to a worker outside */
@@ -364,6 +387,7 @@ struct command {
         struct command_heard heard;
         struct command_lead lead;
         struct command_doubt doubt;
+        struct command_elsewhere elsewhere;
     };
 };
 

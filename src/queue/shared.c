@@ -207,6 +207,21 @@ void on_doubt(struct batch *batch, struct command *command)
     batch_answer(batch, command);
 }
 
+void on_elsewhere(struct batch *batch, struct command *command)
+{
+    struct engine *engine = batch->engine;
+    const struct command_elsewhere *said = &command->elsewhere;
+    arena_fini(&engine->elsewhere_arena);
+    struct arena *arena = &engine->elsewhere_arena;
+    struct wanted *kept = arena_array(arena, struct wanted, said->count + 1);
+    for (size_t i = 0; i < said->count; i++) {
+        kept[i] = wanted_copy(&said->wanted[i], arena);
+    }
+    engine->elsewhere = kept;
+    engine->elsewhere_count = said->count;
+    batch_answer(batch, command);
+}
+
 bool relies_on_broker(const struct engine *engine)
 {
     return !broker_away(engine->broker) && !engine->doubts_broker;
@@ -284,6 +299,7 @@ void shared_look(struct engine *engine)
 
 void shared_fini(struct engine *engine)
 {
+    arena_fini(&engine->elsewhere_arena);
     LIST_EACH(&engine->put_off, it)
     {
         struct put_off *late = HOLDER(it, struct put_off, link);

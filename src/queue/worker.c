@@ -108,6 +108,14 @@ static struct str *copy_all(struct arena *arena, const struct str *texts, size_t
     return copy;
 }
 
+struct wanted wanted_copy(const struct wanted *wanted, struct arena *arena)
+{
+    struct wanted copy = *wanted;
+    copy.types = copy_all(arena, wanted->types, wanted->types_count);
+    copy.queues = copy_all(arena, wanted->queues, wanted->queues_count);
+    return copy;
+}
+
 void worker_asked(struct worker *worker, const struct str *types, size_t types_count,
                   const struct str *queues, size_t queues_count, bool any_queue)
 {
@@ -117,11 +125,11 @@ void worker_asked(struct worker *worker, const struct str *types, size_t types_c
     }
     arena_fini(&worker->asked);
     worker->asked_hash = hash;
-    worker->types = copy_all(&worker->asked, types, types_count);
-    worker->queues = copy_all(&worker->asked, queues, queues_count);
-    worker->types_count = types_count;
-    worker->queues_count = queues_count;
-    worker->any_queue = any_queue;
+    worker->wanted = (struct wanted){.types = copy_all(&worker->asked, types, types_count),
+                                     .queues = copy_all(&worker->asked, queues, queues_count),
+                                     .types_count = types_count,
+                                     .queues_count = queues_count,
+                                     .any_queue = any_queue};
 }
 
 static bool among(struct str text, const struct str *texts, size_t count)
@@ -134,14 +142,19 @@ static bool among(struct str text, const struct str *texts, size_t count)
     return false;
 }
 
+bool wanted_takes(const struct wanted *wanted, struct str type, struct str queue)
+{
+    bool right_queue = wanted->queues_count == 0
+                           ? str_is(queue, "default")
+                           : among(queue, wanted->queues, wanted->queues_count);
+    return (right_queue || wanted->any_queue) &&
+           (wanted->types_count == 0 || among(type, wanted->types, wanted->types_count));
+}
+
 bool worker_takes(const struct worker *worker, struct str type, struct str queue)
 {
-    bool right_queue = worker->queues_count == 0
-                           ? str_is(queue, "default")
-                           : among(queue, worker->queues, worker->queues_count);
     return worker->asked_hash != 0 && worker->signal == SIGNAL_NONE &&
-           (right_queue || worker->any_queue) &&
-           (worker->types_count == 0 || among(type, worker->types, worker->types_count));
+           wanted_takes(&worker->wanted, type, queue);
 }
 
 void workers_forget(struct workers *workers, struct now now)

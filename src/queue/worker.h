@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "queue/queue.h"
 #include "task/task.h"
 
 #define WORKERS_MAX    10000 /* remembered; the one idle for longest is forgotten first */
@@ -26,9 +27,7 @@ struct worker {
     /* What it asked for last: */
     uint64_t asked_hash;
     struct arena asked;
-    struct str *types, *queues;
-    size_t types_count, queues_count;
-    bool any_queue;
+    struct wanted wanted;
 };
 
 struct workers {
@@ -46,6 +45,8 @@ void worker_asked(struct worker *worker, const struct str *types, size_t types_c
 struct worker *worker_find(const struct workers *workers, struct str id); /* NULL: not known */
 bool worker_present(const struct worker *worker, struct now now); /* busy, waiting or seen lately */
 bool worker_takes(const struct worker *worker, struct str type, struct str queue);
+struct wanted wanted_copy(const struct wanted *wanted, struct arena *arena);
+bool wanted_takes(const struct wanted *wanted, struct str type, struct str queue);
 void workers_forget(struct workers *workers, struct now now); /* the idle ones of long ago */
 
 #endif

@@ -245,8 +245,15 @@ def settle(fleet, history, producers):
     wait_moving(history, lambda: all_ended(fleet), "the end of all tasks")
 
 
+def drop_idle(fleet):
+    """A node closes connections that were idle for long, as it may; ours were, if the storm was slow."""
+    for node in fleet.nodes:
+        node.drop_wires()
+
+
 def calm(fleet, history, seed):
     """When all is well again strict priority is, too: what waited for more than a second is taken in its order."""
+    drop_idle(fleet)
     fleet.wait_together()
     producer = Producer(fleet, history, "calm-p", seed, count=CALM_TASKS, make=order, patience=CALM_PATIENCE_S)
     worker = Worker(fleet, history, "calm-w", seed, take=5, lease_ms=30000, faults=0, late=0, patience=CALM_PATIENCE_S)
@@ -259,6 +266,7 @@ def calm(fleet, history, seed):
     worker.end()
     producer.end()
     history.quiet.append((begin, history.now()))
+    drop_idle(fleet)
 
 
 def run(nest, seed):

@@ -7,7 +7,7 @@ import threading
 import time
 
 from errand import check, has, main, same, test, together, wait_for
-from fleet import WAIT_MS, Fleet
+from fleet import WAIT_MS, Fleet, wait_slowly
 
 SOON_S = 0.5  # well below the second after which a node would look for itself
 
@@ -303,6 +303,27 @@ def a_task_inside_one_node_is_cancelled_by_another_without_redis(nest):
     fleet, task = sleeper(nest, redis=0)
     fleet.node(1).cancel(task, expect=202)
     same(fleet.node(2).show(task, waitMs=WAIT_MS)["state"], "CANCELLED")
+
+
+@test(server=False)
+def why_and_the_rates_count_what_other_nodes_do(nest):
+    fleet = Fleet(nest, nodes=2).wait_together()
+    a, b = fleet.nodes
+    end = waiting_claim(a, "w", taskTypes=["other", "letter"], queues=["post"])
+    task = b.create("letter", queue="mail")
+
+    def reasons(of):
+        return [each["code"] for each in b.get(f"/api/tasks/{of['id']}/why")["reasons"]]
+    same(reasons(task), ["no_worker"])
+    b.call("POST", "/api/queues/post/pause", expect=200)
+    held = b.create("letter", queue="post")
+    wait_slowly(lambda: reasons(held) == ["queue_paused"], "what the worker of the other node takes")
+    wait_slowly(lambda: b.get("/api/stats")["waitingClaims"] == 1, "the claim that waits there")
+    b.call("POST", "/api/queues/post/resume", expect=200)
+    same([each["id"] for each in end()], [held["id"]])
+    for node in fleet.nodes:
+        wait_slowly(lambda n=node: n.get("/api/stats")["rates"]["createdPerSecond"] > 0, "what was created on node 1")
+        wait_slowly(lambda n=node: n.get("/api/stats")["rates"]["startedPerSecond"] > 0, "what was started on node 0")
 
 
 @test(server=False)
