@@ -86,6 +86,9 @@ static bool read_children(struct reading *reading, const struct order_in *parent
         return fault_inside(err, "children");
     }
     for (; json_item(&json, err); index++) {
+        if (json_peek(&json) != JSON_OBJECT) {
+            return err_field(err, "children", "children must be an array of tasks");
+        }
         if (!read_child(reading, parent, place, level + 1, &json, err)) {
             return err->field[0] == '\0' ? false : fault_inside(err, "children[%zu]", index);
         }

@@ -248,6 +248,9 @@ static bool set_depends(struct json *json, void *into, struct err *err)
 
 static bool set_children(struct json *json, void *into, struct err *err)
 {
+    if (json_take_null(json)) {
+        return true;
+    }
     if (json_peek(json) != JSON_ARRAY) {
         return json_refuse(json, err, "must be an array of tasks");
     }

@@ -316,7 +316,10 @@ def children_are_checked(s):
                  order("p", order("c1", dependsOn=["c2"]), order("c2", ref="c2")),
                  order("p", order("c"), onChildFailure="explode")):
         s.call("POST", "/api/tasks", body, 400)
+    s.refused("children", children=[5])
     same(s.list(), [])
+    same(s.show(s.create(children=None, dependsOn=None))["childIds"], [])
+    s.complete(s.claim_one())
     parent = make(s, "p", order("c1", ref="x", documentId="own"), order("c2", dependsOn=["x"],
                                                                        queue="q", priority="LOW"))
     first, second = children(s, parent)
