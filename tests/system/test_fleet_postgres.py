@@ -148,4 +148,34 @@ def nodes_go_on_beside_a_newer_schema(nest):
     check("newer errand" in said, said)
 
 
+TRIPS = """CREATE SEQUENCE trips;
+CREATE FUNCTION trip() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    IF nextval('trips') <= TG_ARGV[0]::bigint THEN RAISE EXCEPTION 'deadlock detected' USING ERRCODE = '40P01'; END IF;
+    RETURN NEW;
+END $$;"""  # a sequence goes on counting when its transaction is rolled back
+
+
+def trip(fleet, times):
+    fleet.sql(f"DROP TRIGGER IF EXISTS trip ON writer; ALTER SEQUENCE trips RESTART; "
+              f"CREATE TRIGGER trip BEFORE INSERT ON writer FOR EACH ROW EXECUTE FUNCTION trip({times})")
+
+
+@test(server=False)
+def a_deadlock_while_a_store_is_opened_is_tried_again(nest):
+    fleet = Fleet(nest, nodes=0)
+    migrate = ("migrate", "--data", nest.folder(), "--store", fleet.store_url())
+    nest.run(*migrate)
+    fleet.sql(TRIPS)
+    trip(fleet, 4)
+    check("up to date" in nest.run(*migrate).stdout, "it was not opened")
+    same(fleet.sql("SELECT last_value FROM trips"), "5")
+    trip(fleet, 1000)
+    said = nest.run(*migrate, expect=1).stderr
+    check("40P01" in said, said)
+    check(int(fleet.sql("SELECT last_value FROM trips")) <= 10, "it was tried again and again")
+    trip(fleet, 3)
+    fleet.add()
+    fleet.wait_leader()
+
+
 main()

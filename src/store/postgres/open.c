@@ -6,12 +6,17 @@
  * Thread: engine.
  *
  * SPDX-License-Identifier: MIT */
+#include <poll.h>
+
+#include "base/log.h"
 #include "base/mem.h"
 #include "store/postgres/fleet.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/record.h"
 
-#define OPEN_WAIT_MS (10 * SECOND_MS)
+#define OPEN_WAIT_MS  (10 * SECOND_MS)
+#define OPEN_ATTEMPTS 5   /* while others get in our way (SQLSTATE 40P01, 40001) */
+#define OPEN_PAUSE_MS 100 /* at most, between two of them */
 
 static void end_writing(struct pg_store *store)
 {
@@ -176,6 +181,29 @@ static bool open_all(struct pg_store *store, const struct store_options *options
            (options->read_only ? read_epoch(store, err) : begin_writing(store, err));
 }
 
+/* Migrations and what nodes clear up when they start may wait for each other in a circle; then the
+ * server ends one of them, and it is only to begin again. */
+static bool open_again(struct pg_store *store, const struct store_options *options, struct err *err)
+{
+    struct err why = ERR_INIT;
+    for (int left = OPEN_ATTEMPTS; left > 0; left--) {
+        why = ERR_INIT;
+        if (open_all(store, options, &why)) {
+            return true;
+        }
+        if (why.kind != ERR_CONFLICT) {
+            break;
+        }
+        log_info("open the store: %s", why.text);
+        pg_drop(&store->pg); /* with whatever it was in the middle of */
+        poll(NULL, 0, (int)rand_below(&store->pg.rand, OPEN_PAUSE_MS) + 1);
+    }
+    if (err != NULL) {
+        *err = why;
+    }
+    return false;
+}
+
 bool postgres_store_open(struct str rest, const struct store_options *options, struct store **out,
                          struct err *err)
 {
@@ -187,7 +215,7 @@ bool postgres_store_open(struct str rest, const struct store_options *options, s
     args_init(&store->tx.attempts, true);
     args_init(&store->tx.logs, true);
     pg_init(&store->pg, &store->address);
-    if (!pg_address_parse(options->url, &store->address, err) || !open_all(store, options, err)) {
+    if (!pg_address_parse(options->url, &store->address, err) || !open_again(store, options, err)) {
         pg_close_store(&store->store);
         return false;
     }
