@@ -67,6 +67,8 @@ struct fleet {
     int64_t empty_since_ms;                                        /* 0: the broker is filled */
     struct walk walk;
     struct names held, suspects; /* documents: by the store in this walk; orphans of the last one */
+    size_t held_last;            /* as many were held then */
+    int64_t orphans_next_ms;     /* monotonic */
     uint64_t heard_number;       /* of the last message read from the store */
     bool joined;                 /* the first tick is over */
     bool heard_begun;            /* older ones are not for us */

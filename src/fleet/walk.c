@@ -6,7 +6,8 @@
  *
  * Hints: what is QUEUED in the store but unknown to the broker would wait for ever. Every node
  * walks once at its start, the leader all the time, slowly, and at once when the broker has lost
- * everything. Documents likewise.
+ * everything. Documents likewise; the leader also looks every second for holds that nobody owns,
+ * as long as that costs little.
  *
  * Thread: the fleet's.
  *
@@ -19,6 +20,8 @@
 
 #define WALK_PAUSE_MS  (5 * SECOND_MS) /* between two walks of the leader */
 #define OTHERS_WAIT_MS SECOND_MS       /* before a node that does not lead fills an empty broker */
+#define ORPHANS_MS     SECOND_MS       /* between two looks for orphans, ... */
+#define ORPHANS_MAX    200             /* ... while no more documents than this are held */
 
 /* ---- Due times ---- */
 
@@ -117,8 +120,16 @@ static bool names_has(const struct names *names, struct str name)
     return false;
 }
 
+/* A document with its holder: another one's hold of it is another matter. */
+static struct str suspect_name(const struct broker_document *found, struct arena *arena)
+{
+    char id[TASK_ID_TEXT];
+    return arena_printf(arena, "%s " STR_FMT, id_text(found->holder, id).ptr,
+                        STR_ARG(found->document));
+}
+
 /* What the broker holds and the store does not: left by a node that died between its claim and the
- * commit. One that was just taken looks the same, so it must have been seen in the last walk too.
+ * commit. One that was just taken looks the same, so it must have been seen in the last look too.
  */
 static void free_orphans(struct fleet *fleet)
 {
@@ -130,15 +141,43 @@ static void free_orphans(struct fleet *fleet)
         if (names_has(&fleet->held, found[i].document)) {
             continue;
         }
-        if (names_has(&fleet->suspects, found[i].document)) {
+        struct str name = suspect_name(&found[i], &arena);
+        if (names_has(&fleet->suspects, name)) {
             broker_let_go(fleet->broker, found[i].document, found[i].holder, STR_NONE);
         } else {
-            names_add(&orphans, found[i].document);
+            names_add(&orphans, name);
         }
     }
     broker_flush(fleet->broker);
     mem_free(fleet->suspects.at);
     fleet->suspects = orphans;
+    fleet->held_last = fleet->held.count;
+    fleet->held.count = 0;
+}
+
+/* Between two walks, if few documents are held. What is held is only read: telling the broker again
+ * and again would bring back a hold that was released meanwhile. */
+static void look_for_orphans(struct fleet *fleet, int64_t now_ms)
+{
+    struct err err = ERR_INIT;
+    size_t count;
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    if (fleet->epoch == 0 || !fleet_redis_up(fleet) || fleet->walk.under_way ||
+        fleet->held_last > ORPHANS_MAX || now_ms < fleet->orphans_next_ms) {
+        return;
+    }
+    fleet->orphans_next_ms = now_ms + ORPHANS_MS;
+    struct steward_held *held = arena_array(&arena, struct steward_held, ORPHANS_MAX + 1);
+    if (!steward_held(fleet->steward, STR(""), ORPHANS_MAX + 1, &arena, held, &count, &err)) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        names_add(&fleet->held, held[i].document);
+    }
+    if (count <= ORPHANS_MAX) {
+        free_orphans(fleet);
+    }
+    fleet->held_last = count;
     fleet->held.count = 0;
 }
 
@@ -219,6 +258,7 @@ void walk_tick(struct fleet *fleet, int64_t now_ms)
     struct walk *walk = &fleet->walk;
     look_for_due(fleet, now_ms);
     look_for_cancels(fleet);
+    look_for_orphans(fleet, now_ms);
     watch_empty(fleet, now_ms);
     if (!walk->under_way && fleet->epoch != 0 && now_ms >= walk->next_ms) {
         begin_walk(fleet, false);

@@ -22,6 +22,13 @@ def drain(fleet, count, worker=1):
     return seen
 
 
+def quietly(function):
+    try:
+        function()
+    except OSError:
+        pass
+
+
 def many(fleet, count, at=0, **fields):
     tasks = fleet.node(at).post("/api/tasks", [{"taskType": "t", **fields} for _ in range(count)], 201)
     return {task["id"] for task in tasks}
@@ -188,6 +195,23 @@ def two_redis_may_fail_one_by_one(nest):
     for priority in ("CRITICAL", "LOW"):
         fleet.pass_a_task(priority=priority)
     fleet.doctor()
+
+
+@test(server=False)
+def a_hold_of_a_node_that_died_before_its_commit_is_given_up(nest):
+    fleet = Fleet(nest, nodes=2, proxied=True).wait_together()
+    dying, wire = fleet.node(1), fleet.wires[1]["postgres"]
+    task = fleet.node(0).create(documentId="d")
+    wire.lose_question(b"COMMIT;")
+    claim = threading.Thread(target=lambda: quietly(lambda: dying.claim("w", waitMs=2000)))
+    claim.start()
+    check(wire.lost.wait(30), "the claim was never committed")
+    fleet.kill(1)
+    claim.join()
+    wire.cut()  # PostgreSQL hears of its end as well
+    again = fleet.node(0).claim_one("v", waitMs=20000)
+    same((again["id"], again["attempt"]), (task["id"], 1))
+    same(fleet.node(0).complete(again)["state"], "COMPLETED")
 
 
 @test(server=False)
