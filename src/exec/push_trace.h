@@ -6,9 +6,7 @@
 
 #include "base/arena.h"
 #include "base/rand.h"
-
-#define TRACEPARENT_LEN 55
-#define TRACESTATE_MAX  512
+#include "wire/trace.h"
 
 struct push_trace {
     char parent[TRACEPARENT_LEN + 1];

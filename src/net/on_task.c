@@ -7,6 +7,7 @@
 #include "net/on.h"
 #include "net/task_in.h"
 #include "net/task_out.h"
+#include "wire/trace.h"
 
 /* ---- Creating ---- */
 
@@ -45,6 +46,31 @@ static void created_many(struct call *call)
     answer_many(call, create->orders, create->count);
 }
 
+/* The trace of whoever orders a task goes with it, so that a push can go on with it. Metadata that
+ * were given stay as they are. */
+static void keep_trace(struct call *call, const struct create_in *in)
+{
+    const struct http_headers *headers = &call->exchange->request.headers;
+    struct str parent = http_header(headers, "traceparent");
+    struct str state = http_header(headers, "tracestate");
+    if (str_absent(parent) || parent.len > TRACESTATE_MAX || !trace_is_parent(parent)) {
+        return;
+    }
+    SCOPED(buf_fini) struct buf text = BUF_INIT(4 * KIB);
+    struct json_writer w = JSON_WRITER(&text);
+    json_open_object(&w);
+    json_put_str(&w, "traceparent", (struct str){parent.ptr, TRACEPARENT_LEN});
+    if (trace_is_state(state)) {
+        json_put_str(&w, "tracestate", state);
+    }
+    json_close_object(&w);
+    struct str metadata = arena_str(call->arena, buf_view(&text));
+    for (size_t i = 0; i < in->count; i++) {
+        struct task *task = &in->orders[i].task;
+        task->metadata = str_absent(task->metadata) ? metadata : task->metadata;
+    }
+}
+
 bool on_task_create(struct call *call, struct err *err)
 {
     struct json json;
@@ -57,6 +83,7 @@ bool on_task_create(struct call *call, struct err *err)
         answer_many(call, NULL, 0);
         return true;
     }
+    keep_trace(call, &in);
     struct command *command = call_command(call, COMMAND_CREATE);
     command->create = (struct command_create){in.orders, in.count};
     call->own = command;

@@ -211,6 +211,15 @@ def metadata_is_untouched(s):
 
 
 @test()
+def the_trace_of_a_caller_is_kept_unless_there_are_metadata(s):
+    trace = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "tracestate": "a=b"}
+    has(s.post("/api/tasks", {"taskType": "t"}, 201, trace), metadata=trace)
+    has(s.post("/api/tasks", {"taskType": "t", "metadata": {}}, 201, trace), metadata={})
+    for wrong in ("", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", "x" * 55):
+        has(s.post("/api/tasks", {"taskType": "t"}, 201, {**trace, "traceparent": wrong}), metadata=None)
+
+
+@test()
 def raw_bytes_come_and_go_as_base64(s):
     for data in (b"", b"\0", b"\0\xff\xfe", bytes(range(256))):
         text = base64.b64encode(data).decode()
