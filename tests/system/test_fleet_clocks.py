@@ -36,7 +36,7 @@ def a_clock_that_is_off_is_shown_everywhere(nest):
     for seen_by in (0, 1):
         wait_slowly(lambda s=seen_by: abs((offset_of(fleet, 1, s) or 0) - 5000) < 2 * LIMIT_MS, "its offset in the list")
         wait_slowly(lambda s=seen_by: offset_of(fleet, 0, s) is not None, "the offset of the other")
-    same(good.get("/healthz")["status"], "ok")
+    wait_slowly(lambda: good.get("/healthz")["status"] == "ok", "a node whose clock is right")
     check("errand_clock_offset_seconds" in late.raw("GET", "/metrics").body.decode(), "no metric")
     said = json.loads(nest.run("doctor", "--json", "--data", shim.data, "--store", fleet.store_url(), expect=None,
                                env=shim.env()).stdout)
@@ -53,7 +53,6 @@ def a_leader_whose_clock_is_ahead_does_not_steal_a_lease(nest):
     fleet.wait_leader()
     behind = add_shifted(fleet, -NEAR_MS)
     fleet.wait_together()
-    same(fleet.leader(), 0)
     task = fleet.node(1).create(documentId="d", backoff={"baseMs": 1, "factor": 1, "maxMs": 1, "jitter": 0})
     sent = time.monotonic()
     claimed = fleet.node(1).claim_one("w", leaseMs=int(LEASE_S * 1000))

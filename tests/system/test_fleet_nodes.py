@@ -91,11 +91,11 @@ def a_leader_that_stops_cleanly_hands_over_at_once(nest):
 
 
 def leader_that_drains(nest, **options):
-    """A fleet whose leader runs something for a minute; it is told to stop, and has a minute to."""
-    conf = nest.file("slow.conf", "[workers]\ngrace = 60s\n")
+    """A fleet whose leader runs something for ten minutes; it is told to stop, and has as long."""
+    conf = nest.file("slow.conf", "[workers]\ngrace = 10m\n")
     fleet = Fleet(nest, nodes=1, workers=1, file=conf, **options)
     fleet.wait_leader()
-    task = fleet.node(0).create("sleep", payload={"ms": 60000})
+    task = fleet.node(0).create("sleep", payload={"ms": 600000}, timeoutMs=0)
     wait_for(lambda: fleet.node(0).show(task)["state"] == "RUNNING", "a worker at work")
     fleet.add()
     wait_for(lambda: len(fleet.roster(1)) == 2, "two nodes")
@@ -112,7 +112,7 @@ def check_hand_over(fleet, task):
     wait_for(lambda: fleet.node(1).show(task)["attempt"] == 2, "the second attempt")
     shown = fleet.node(1).show(task)
     same((shown["attempts"][0]["outcome"], shown["retries"]), ("RELEASED", 0))
-    fleet.kill(1)  # it would have a minute too
+    fleet.kill(1)  # it would have ten minutes too
 
 
 @test(server=False)
