@@ -149,6 +149,70 @@ TEST(an_old_schema_is_upgraded_when_the_store_opens)
     check_healthy(&b);
 }
 
+/* ---- Live tasks are counted at the start ---- */
+
+static bool pass_by(void *arg, const struct task *task, struct err *err)
+{
+    (void)arg;
+    (void)task;
+    (void)err;
+    return true;
+}
+
+static bool stop_there(void *arg, const struct task *task, struct err *err)
+{
+    (void)arg;
+    (void)task;
+    return err_set(err, ERR_INTERNAL, "enough");
+}
+
+/* Two queued, one running, one completed. */
+static void put_four(struct bench *b)
+{
+    struct task tasks[4];
+    for (int i = 0; i < 4; i++) {
+        tasks[i] = bench_task(b);
+        bench_insert(b, &tasks[i]);
+    }
+    bench_start(b, &tasks[0]);
+    bench_start(b, &tasks[1]);
+    bench_complete(b, &tasks[1], "1");
+}
+
+static void check_four(struct bench *b)
+{
+    CHECK_EQ(bench_count(b, "default", TASK_QUEUED), 2);
+    CHECK_EQ(bench_count(b, "default", TASK_RUNNING), 1);
+    CHECK_EQ(bench_count(b, "default", TASK_COMPLETED), 1);
+    check_healthy(b);
+}
+
+TEST(a_store_that_opens_counts_its_live_tasks_once)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct err err = ERR_INIT;
+    put_four(&b);
+    bench_reopen(&b);
+    check_four(&b);
+    CHECK_OK(store_scan_live(b.store, pass_by, NULL, &err));
+    check_four(&b);
+}
+
+TEST(whoever_walks_through_the_live_tasks_has_counted_them)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct err err = ERR_INIT;
+    put_four(&b);
+    bench_reopen(&b);
+    CHECK(!store_scan_live(b.store, stop_there, NULL, &err));
+    CHECK_OK(store_scan_live(b.store, pass_by, NULL, &err));
+    check_four(&b);
+    put_four(&b);
+    CHECK_EQ(bench_count(&b, "default", TASK_QUEUED), 4);
+}
+
 TEST(a_file_whose_making_was_cut_short_is_finished_and_still_known_later)
 {
     SCOPED(bench_fini) struct bench b = {.place = place_new()};

@@ -175,27 +175,31 @@ static bool tell_running(struct db *db, struct task *task, store_each_fn *each, 
     return ok;
 }
 
-static bool tell_live(struct db *db, sqlite3_stmt *s, store_each_fn *each, void *arg,
+static bool tell_live(struct sqlite_store *store, sqlite3_stmt *s, store_each_fn *each, void *arg,
                       struct err *err)
 {
+    struct db *db = &store->db;
     struct task task;
     if (!read_live(db, s, &task, err)) {
         return false;
     }
+    count_live(store, task.queue, task.state);
     return task.state == TASK_RUNNING ? tell_running(db, &task, each, arg, err)
                                       : each(arg, &task, err);
 }
 
 bool sqlite_scan_live(struct store *base, store_each_fn *each, void *arg, struct err *err)
 {
-    struct db *db = &SQLITE_STORE(base)->db;
+    struct sqlite_store *store = SQLITE_STORE(base);
+    struct db *db = &store->db;
     sqlite3_stmt *s = db_use(db, SQL_SCAN_LIVE);
     bool row = true;
     while (db_row(db, SQL_SCAN_LIVE, &row, err) && row) {
-        if (!tell_live(db, s, each, arg, err)) {
+        if (!tell_live(store, s, each, arg, err)) {
             db_done(db, SQL_SCAN_LIVE);
-            return false;
+            break;
         }
     }
+    counts_live_done(store, !row);
     return !row;
 }

@@ -1,6 +1,10 @@
 /* store/sqlite/queue.c: the settings of queues, and how many tasks they have.
  *
- * Thread: engine; sqlite_counts() any. Keeps: I7 (counters = rows, in the same transaction).
+ * Ended tasks are counted in the file, in the transaction of their end; live ones are counted once,
+ * at the start, and in memory from then on.
+ *
+ * Thread: engine; sqlite_counts() any, once live tasks were counted: with the first transaction or
+ * the walk through them. Keeps: I7 (counters = rows).
  *
  * SPDX-License-Identifier: MIT */
 #include "store/sqlite/sqlite.h"
@@ -47,10 +51,55 @@ bool sqlite_save_queue(struct tx *base, const struct store_queue *queue, struct 
 bool sqlite_counts(struct store *base, struct arena *arena, struct store_counts *out,
                    struct err *err)
 {
-    (void)err;
+    if (!counts_live(SQLITE_STORE(base), err)) {
+        return false;
+    }
     counts_list(&SQLITE_STORE(base)->counts, arena, out);
     return true;
 }
+
+/* ---- Live tasks ---- */
+
+void count_live(struct sqlite_store *store, struct str queue, enum task_state state)
+{
+    if (!store->live_counted) {
+        count_change_add(&store->tx.counts, counts_slot(&store->counts, queue), state, 1);
+    }
+}
+
+void counts_live_done(struct sqlite_store *store, bool all)
+{
+    if (store->live_counted) {
+        return;
+    }
+    if (all) {
+        counts_apply(&store->counts, &store->tx.counts);
+    } else {
+        count_change_clear(&store->tx.counts);
+    }
+    store->live_counted = all;
+}
+
+bool counts_live(struct sqlite_store *store, struct err *err)
+{
+    struct db *db = &store->db;
+    sqlite3_stmt *s = db_use(db, SQL_COUNT_LIVE);
+    struct str queue;
+    bool row = !store->live_counted;
+    while (row && db_row(db, SQL_COUNT_LIVE, &row, err) && row) {
+        if (!name_text(db, column_int(s, 0), &queue, err)) {
+            db_done(db, SQL_COUNT_LIVE);
+            break;
+        }
+        count_live(store, queue, (enum task_state)column_int(s, 1));
+    }
+    counts_live_done(store, !row);
+    return !row;
+}
+
+/* ---- Ended tasks ---- */
+
+enum { ENDED_FIRST = TASK_COMPLETED }; /* the states from here on are ends */
 
 static bool load_rows(struct sqlite_store *store, struct count_change *change, struct err *err)
 {
@@ -63,9 +112,9 @@ static bool load_rows(struct sqlite_store *store, struct count_change *change, s
             db_done(db, SQL_LIST_COUNTS);
             return false;
         }
-        for (int state = 0; state < TASK_STATES; state++) {
+        for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
             count_change_add(change, counts_slot(&store->counts, name), (enum task_state)state,
-                             column_int(s, 1 + state));
+                             column_int(s, 1 + state - ENDED_FIRST));
         }
     }
     return !row;
@@ -98,16 +147,27 @@ static bool save_count(struct sqlite_tx *tx, size_t slot, struct err *err)
         return false;
     }
     bind_int(s, 1, queue_id);
-    for (int state = 0; state < TASK_STATES; state++) {
-        bind_int(s, 2 + state, tx->counts.at[slot].tasks[state]);
+    for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
+        bind_int(s, 2 + state - ENDED_FIRST, tx->counts.at[slot].tasks[state]);
     }
     return db_run(db, SQL_COUNT_TASKS, err);
+}
+
+static bool any_ended(const struct count_delta *delta)
+{
+    for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
+        if (delta->tasks[state] != 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool counts_save(struct sqlite_tx *tx, struct err *err)
 {
     for (size_t i = 0; i < tx->counts.touched_count; i++) {
-        if (!save_count(tx, tx->counts.touched[i], err)) {
+        size_t slot = tx->counts.touched[i];
+        if (any_ended(&tx->counts.at[slot]) && !save_count(tx, slot, err)) {
             return false;
         }
     }

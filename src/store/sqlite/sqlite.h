@@ -47,6 +47,7 @@ struct sqlite_store {
     int lock; /* the lock file, held; -1 when reading only */
     uint64_t last_id, epoch;
     struct counts counts;
+    bool live_counted;  /* `counts` has live tasks too, not only ended ones */
     struct cache cache; /* as the open transaction sees it */
 
     int64_t indexed_k;   /* the late index holds everything up to here */
@@ -187,6 +188,11 @@ bool sqlite_counts(struct store *store, struct arena *arena, struct store_counts
                    struct err *err);
 bool counts_load(struct sqlite_store *store, struct err *err);
 bool counts_save(struct sqlite_tx *tx, struct err *err);
+/* Counts live tasks, unless that was done before. Whoever walks through all of them anyway counts
+ * them one by one and says at the end whether it saw them all. */
+bool counts_live(struct sqlite_store *store, struct err *err);
+void count_live(struct sqlite_store *store, struct str queue, enum task_state state);
+void counts_live_done(struct sqlite_store *store, bool all);
 bool sqlite_check(struct store *store, store_finding_fn *each, void *arg, struct err *err);
 /* Brings the schema up to date, or says why it cannot be used. */
 bool migrate(struct db *db, const struct store_options *options, struct err *err);

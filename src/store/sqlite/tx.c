@@ -27,7 +27,8 @@ bool sqlite_begin(struct store *base, struct tx **out, struct err *err)
     struct sqlite_store *store = SQLITE_STORE(base);
     struct sqlite_tx *tx = &store->tx;
     assert(!tx->open); /* one at a time */
-    if (!check_usable(store, err) || !db_run(&store->db, SQL_BEGIN, err)) {
+    if (!check_usable(store, err) || !counts_live(store, err) ||
+        !db_run(&store->db, SQL_BEGIN, err)) {
         return err_wrap(err, "begin");
     }
     tx->tx.ops = store->store.ops;
