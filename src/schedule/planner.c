@@ -34,6 +34,7 @@ static int64_t due_in_ms(struct guest *guest, struct now now)
     }
     int64_t in = until(MIN(planner->next_ms, planner->expire_ms), now.wall_ms);
     in = MIN(in, until(planner->zones_at_mono_ms, now.mono_ms));
+    in = MIN(in, until(planner->clear_at_mono_ms, now.mono_ms));
     if (planner->survey.under_way) {
         in = MIN(in, until(planner->survey.at_mono_ms, now.mono_ms));
     }
@@ -273,6 +274,9 @@ static void act(struct guest *guest, struct batch *batch)
     if (planner->survey.under_way && planner->survey.at_mono_ms <= now.mono_ms) {
         survey_step(planner, batch);
     }
+    if (until(planner->clear_at_mono_ms, now.mono_ms) == 0) {
+        clear_step(planner, batch);
+    }
     if (planner->next_ms <= now.wall_ms || planner->with.shared) {
         act_on_schedules(planner, batch);
     }
@@ -282,7 +286,7 @@ static void act(struct guest *guest, struct batch *batch)
 
 static void draft_clear(struct planner *planner)
 {
-    planner->draft.acted = planner->draft.surveyed = false;
+    planner->draft.acted = planner->draft.surveyed = planner->draft.cleared = false;
     planner->draft.next_ms = planner->draft.due_ms = planner->draft.gone_ms = NEVER;
     planner->draft.expire_ms = 0;
 }
@@ -301,6 +305,9 @@ static void settled(struct guest *guest, struct batch *batch, bool committed)
         planner->next_ms = MIN(planner->next_ms, planner->draft.due_ms);
         planner->expire_ms = MIN(planner->expire_ms, planner->draft.gone_ms);
         planner->survey = planner->draft.surveyed ? planner->draft.survey : planner->survey;
+        if (planner->draft.cleared) {
+            planner->clear_at_mono_ms = planner->draft.clear_at_mono_ms;
+        }
     }
     draft_clear(planner);
 }
@@ -310,6 +317,7 @@ static void leads(struct guest *guest, bool leads)
     struct planner *planner = planner_of(guest);
     planner->leads = leads;
     planner->next_ms = planner->expire_ms = 0; /* others have changed it meanwhile */
+    planner->clear_at_mono_ms = INT64_MIN / 2;
 }
 
 /* ---- Life ---- */
@@ -325,7 +333,7 @@ struct planner *planner_new(const struct planner_options *options)
                                     .leads = leads};
     planner->with = *options;
     planner->leads = !options->shared;
-    planner->looked_mono_ms = INT64_MIN / 2;
+    planner->looked_mono_ms = planner->clear_at_mono_ms = INT64_MIN / 2;
     planner->due_most = PLANNER_DUE_MIN;
     draft_clear(planner);
     return planner;

@@ -119,13 +119,14 @@ static void remove_it(struct wish *wish)
     if (hooks->removed != NULL) {
         hooks->removed(hooks->arg, wish->batch, &wish->schedule);
     }
-    if (tx == NULL || !tx_records_delete(tx, RECORD_SCHEDULE, &wish->schedule.id, 1, &err) ||
-        !tx_records_clear(tx, RECORD_EXECUTION, wish->schedule.id, &err)) {
+    if (tx == NULL || !tx_records_delete(tx, RECORD_SCHEDULE, &wish->schedule.id, 1, &err)) {
         guest_store_failed(wish->batch, &err);
         return;
     }
     guest_wrote(wish->batch);
-    wish->order->schedule = wish->schedule;
+    if (clear_begin(wish->planner, wish->batch, &wish->schedule)) {
+        wish->order->schedule = wish->schedule;
+    }
 }
 
 /* ---- Pausing ---- */

@@ -11,6 +11,9 @@
 #define SURVEY_CHUNK    100 /* schedules looked at in one batch when zone data may have changed */
 #define SURVEY_PAUSE_MS 10
 #define EXPIRE_CHUNK    100
+#define CLEAR_CHUNK     500 /* entries of a removed schedule's history that go in one batch */
+#define CLEAR_PAUSE_MS  10
+#define CLEAR_LOOK_MS   MINUTE_MS /* a shared store: another node may have removed one */
 
 /* Where the walk through all schedules stands, in search of old zone data. */
 struct survey {
@@ -31,6 +34,7 @@ struct planner {
     uint64_t zones_stamp;
     int64_t zones_at_mono_ms; /* when to look at the zone data again */
     struct survey survey;
+    int64_t clear_at_mono_ms; /* when to go on with what removed schedules left; NEVER: nothing */
 
     struct { /* what becomes true when the batch is committed */
         bool acted;
@@ -38,7 +42,8 @@ struct planner {
         int64_t due_ms, gone_ms;    /* the earliest that this batch saved itself */
         int64_t mono_ms;
         struct survey survey;
-        bool surveyed;
+        bool surveyed, cleared;
+        int64_t clear_at_mono_ms;
     } draft;
 };
 
@@ -119,6 +124,12 @@ int64_t planner_expiry_ms(const struct planner *planner, int64_t now_ms); /* 0: 
 /* ---- planner_command.c ---- */
 
 void planner_decide(struct guest *guest, struct batch *batch, struct command *command);
+
+/* ---- planner_clear.c: the history of schedules that were removed ---- */
+
+/* Its first entries; the rest goes in later batches. False: the batch is over. */
+bool clear_begin(struct planner *planner, struct batch *batch, const struct schedule *schedule);
+void clear_step(struct planner *planner, struct batch *batch);
 
 /* ---- planner_survey.c ---- */
 

@@ -22,7 +22,8 @@ enum record_kind { /* stored: numbers never change */
                    RECORD_NOTIFICATION = 3,
                    RECORD_TEAM = 4,
                    RECORD_MESSAGE = 5,
-                   RECORD_USAGE = 6, /* what a run cost; what a user may still spend today */
+                   RECORD_USAGE = 6,   /* what a run cost; what a user may still spend today */
+                   RECORD_REMOVED = 7, /* a schedule that is gone, while its history goes too */
 };
 
 #define RECORD_BODY_MAX (4 * MIB)

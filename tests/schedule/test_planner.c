@@ -284,6 +284,29 @@ TEST(a_schedule_that_is_removed_takes_its_history_with_it_but_not_its_tasks)
     CHECK_EQ(bench_count(&d.bench, TASK_QUEUED), 0);
 }
 
+static size_t entries(struct desk *d, struct task_id id)
+{
+    size_t count;
+    desk_history(d, id, &count);
+    return count;
+}
+
+TEST(a_long_history_goes_in_pieces_and_a_crash_in_between_leaves_none_of_it)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct task_id id = desk_create(&d, "{'title':'t','rrule':'FREQ=MINUTELY','overlap':'allow',"
+                                        "'dtstart':'2027-01-14T08:00:00'}");
+    int64_t now_ms = bench_now(&d.bench).wall_ms;
+    desk_wish(&d, id, PLANNER_BACKFILL, .from_ms = now_ms - 900 * MINUTE_MS, .to_ms = now_ms - 1);
+    CHECK_EQ(entries(&d, id), 900);
+    desk_wish(&d, id, PLANNER_REMOVE);
+    CHECK(!desk_has(&d, id));
+    CHECK_EQ(entries(&d, id), 400); /* CLEAR_CHUNK less */
+    desk_restart(&d, 0);
+    desk_pass_ms(&d, SECOND_MS);
+    CHECK_EQ(entries(&d, id), 0);
+}
+
 TEST(a_run_that_still_goes_on_stays_in_the_history)
 {
     SCOPED(desk_fini) struct desk d = DESK_INIT;
