@@ -232,9 +232,9 @@ def burst(bench, kind):
         due = datetime.datetime.now(datetime.timezone.utc).replace(microsecond=0) + datetime.timedelta(seconds=int(ahead_s))
         create(server, count, dtstart=due.strftime("%Y-%m-%dT%H:%M:%SZ"), queue="burst")
         server.ask("POST", "/api/tasks", {"taskType": "none", "queue": "burst"})  # so that the queue is there
-        calm = bench.drive(server, "create", bench.n(1000, 100), "--connections", 4, "--rate", 200)["createMs"]["p99"]
+        calm = bench.drive(server, "create", bench.n(1000, 100), "--connections", 32, "--rate", 200)["createMs"]["p99"]
         load = subprocess.Popen([bench.errand, "bench", "--url", server.url, "--mode", "create", "--count",
-                                 str(int((due.timestamp() - time.time() + bench.n(20, 2)) * 200)), "--connections", "4",
+                                 str(int((due.timestamp() - time.time() + bench.n(20, 2)) * 200)), "--connections", "32",
                                  "--rate", "200", "--json"], stdout=subprocess.PIPE, text=True)
         time.sleep(max(due.timestamp() - time.time(), 0))
         began = time.monotonic()

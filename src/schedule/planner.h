@@ -18,8 +18,10 @@
 #include "schedule/execution.h"
 #include "schedule/schedule_plan.h"
 
-#define PLANNER_DUE_MIN      25 /* schedules that one batch takes on, at first; more while they are */
-#define PLANNER_DUE_MAX      500 /* small */
+/* Schedules that one batch takes on: at first, and while they are small. Whoever asks for something
+ * meanwhile waits for one such batch, some 10 ms. */
+#define PLANNER_DUE_MIN      25
+#define PLANNER_DUE_MAX      100
 #define PLANNER_DUE_BYTES    (16 * MIB)
 #define PLANNER_CATCH_UP     100  /* missed runs of one schedule in one batch */
 #define PLANNER_MISFIRES_MAX 1000 /* missed times that `all` makes up; older ones are left out */
