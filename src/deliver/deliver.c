@@ -162,6 +162,8 @@ static void run_ended(void *arg, struct batch *batch, const struct schedule *sch
     }
     if (execution->status == EXECUTION_SUCCESS) {
         deliveries_create(batch, schedule, execution, deliver->with.retention_ms);
+    } else if (task->state != TASK_CANCELLED) { /* whoever cancelled it knows */
+        deliveries_tell_failure(batch, schedule, execution, deliver->with.retention_ms);
     }
 }
 

@@ -9,7 +9,9 @@
 #include "deliver/save.h"
 #include "task/life.h"
 
-#define KEY_BEGIN STR("deliver:")
+#define NOTICE_TEXT_MAX KIB
+#define KEY_BEGIN       STR("deliver:")
+#define KEY_FAILED      STR("failure:") /* of a notice that a run failed: no delivery of a result */
 
 static const struct str types[SCHEDULE_CHANNELS] = {
     [CHANNEL_EMAIL] = {"deliver.email", 13},
@@ -60,8 +62,22 @@ static struct message message_of(struct batch *batch, const struct schedule *sch
     };
 }
 
+/* A run that failed for good says so, in few words; what it should have brought is not there. */
+static struct message notice_of(struct batch *batch, const struct schedule *schedule,
+                                const struct execution *execution, enum schedule_channel channel)
+{
+    struct arena *arena = guest_arena(batch);
+    struct message message = message_of(batch, schedule, execution, channel);
+    struct str title = arena_printf(arena, "Failed: " STR_FMT, STR_ARG(message.title));
+    message.title = message_line(title, MESSAGE_TITLE_MAX, arena);
+    message.text = message_cut(message.text, NOTICE_TEXT_MAX);
+    message.id = arena_printf(arena, STR_FMT ".FAILED", STR_ARG(message.id));
+    return message;
+}
+
 static struct order order_of(struct batch *batch, const struct schedule *schedule,
-                             const struct message *message, enum schedule_channel channel)
+                             const struct message *message, enum schedule_channel channel,
+                             struct str key_begin)
 {
     struct arena *arena = guest_arena(batch);
     int64_t retries = MAX(schedule->max_retries, (int64_t)DELIVER_RETRIES_MIN);
@@ -69,7 +85,7 @@ static struct order order_of(struct batch *batch, const struct schedule *schedul
         .delay_ms = -1,
         .task = {.type = types[channel],
                  .queue = DELIVER_QUEUE,
-                 .key = arena_printf(arena, STR_FMT STR_FMT ":%s", STR_ARG(KEY_BEGIN),
+                 .key = arena_printf(arena, STR_FMT STR_FMT ":%s", STR_ARG(key_begin),
                                      STR_ARG(message->execution), schedule_channels[channel]),
                  .payload = message_write(message, arena),
                  .priority = schedule->priority,
@@ -131,6 +147,20 @@ static void complete_at_once(struct batch *batch, struct task *task)
 
 /* ---- Creating them ---- */
 
+static bool send(struct batch *batch, const struct schedule *schedule, struct task_id execution,
+                 const struct message *message, enum schedule_channel channel, struct order *order,
+                 int64_t retention_ms, struct err *err)
+{
+    if (!guest_create(batch, order, 1, err)) {
+        return false;
+    }
+    if (channel == CHANNEL_WEB && !order->known) {
+        complete_at_once(batch, &order->task);
+        notify(batch, schedule->id, execution, message, retention_ms);
+    }
+    return true;
+}
+
 static void create_one(struct batch *batch, const struct schedule *schedule,
                        struct execution *execution, enum schedule_channel channel,
                        int64_t retention_ms)
@@ -140,17 +170,13 @@ static void create_one(struct batch *batch, const struct schedule *schedule,
     struct order *order = arena_new(arena, struct order);
     struct message message = message_of(batch, schedule, execution, channel);
     struct report_entry entry = {.channel = str_of(schedule_channels[channel])};
-    *order = order_of(batch, schedule, &message, channel);
-    if (!guest_create(batch, order, 1, &err)) {
+    *order = order_of(batch, schedule, &message, channel, KEY_BEGIN);
+    if (!send(batch, schedule, execution->id, &message, channel, order, retention_ms, &err)) {
         /* It could not even be created: that shows, and holds up nobody. */
         entry.state = TASK_FAILED;
         entry.error = (struct task_error){.code = STR("not_created"),
                                           .message = arena_str(arena, str_of(err.text))};
     } else {
-        if (channel == CHANNEL_WEB && !order->known) {
-            complete_at_once(batch, &order->task);
-            notify(batch, schedule->id, execution->id, &message, retention_ms);
-        }
         entry.state = order->task.state == TASK_RUNNING ? TASK_QUEUED : order->task.state;
         entry.attempts = order->task.attempt;
         entry.task = order->task.id;
@@ -167,6 +193,23 @@ void deliveries_create(struct batch *batch, const struct schedule *schedule,
         }
     }
     execution->delivered = report_done(execution->deliveries, guest_arena(batch));
+}
+
+/* What cannot be told is left out: the history has it. */
+void deliveries_tell_failure(struct batch *batch, const struct schedule *schedule,
+                             const struct execution *execution, int64_t retention_ms)
+{
+    for (int i = 0; i < SCHEDULE_CHANNELS; i++) {
+        enum schedule_channel channel = (enum schedule_channel)i;
+        struct err ignored = ERR_INIT;
+        struct order *order = arena_new(guest_arena(batch), struct order);
+        if ((schedule->delivery & (1u << i)) != 0) {
+            struct message message = notice_of(batch, schedule, execution, channel);
+            *order = order_of(batch, schedule, &message, channel, KEY_FAILED);
+            (void)!send(batch, schedule, execution->id, &message, channel, order, retention_ms,
+                        &ignored);
+        }
+    }
 }
 
 /* ---- Ending ---- */

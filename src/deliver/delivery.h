@@ -23,6 +23,11 @@ struct delivery {
 void deliveries_create(struct batch *batch, const struct schedule *schedule,
                        struct execution *execution, int64_t retention_ms);
 
+/* A short notice on each channel that a run failed for good: once for each execution and channel.
+ * The execution's report is about results, and stays as it is. */
+void deliveries_tell_failure(struct batch *batch, const struct schedule *schedule,
+                             const struct execution *execution, int64_t retention_ms);
+
 bool delivery_of(const struct task *task, struct delivery *out); /* false: it is none */
 
 /* Notes in its execution how it stands; one to the WEB that is done stores its notification. */

@@ -134,10 +134,38 @@ TEST(a_bad_run_is_not_delivered_but_a_retry_that_goes_well_is)
     desk_pass_ms(&post.desk, DAY_MS);
     struct task_id task = desk_finish(&post.desk, OUTCOME_FAILED, NULL);
     CHECK(id_none(claim(&post, NULL).id));
+    CHECK(!run_of(&post, id).delivered && str_absent(run_of(&post, id).deliveries));
     CHECK_EQ(bench_revive(&post.desk.bench, task), ERR_NONE);
     desk_finish(&post.desk, OUTCOME_COMPLETED, "\"well\"");
     CHECK_EQ(web_task(&post, id).state, TASK_COMPLETED);
     CHECK_EQ(run_of(&post, id).status, EXECUTION_SUCCESS);
+}
+
+TEST(that_a_run_failed_is_told_once_and_that_it_was_cancelled_is_not)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 0);
+    struct err err = ERR_INIT;
+    struct notification got;
+    desk_create(&post.desk, "{'title':'News','userId':'ann','rrule':'FREQ=DAILY','taskType':'t',"
+                            "'maxRetries':0,'delivery':['WEB','EMAIL']}");
+    desk_pass_ms(&post.desk, DAY_MS);
+    struct task_id task = desk_finish(&post.desk, OUTCOME_FAILED, NULL);
+    CHECK_EQ(bench_revive(&post.desk.bench, task), ERR_NONE);
+    desk_finish(&post.desk, OUTCOME_FAILED, NULL);
+
+    struct records all = list(&post, RECORD_NOTIFICATION, "ann");
+    CHECK_EQ(all.count, 1);
+    CHECK_OK(notification_load(&all.at[0], &post.desk.bench.arena, &got, &err));
+    CHECK_STR(got.title, "Failed: News");
+    CHECK(got.content.len > 0);
+    CHECK(!id_none(claim(&post, "deliver.email").id));
+    CHECK(id_none(claim(&post, NULL).id));
+
+    desk_pass_ms(&post.desk, DAY_MS);
+    CHECK_EQ(bench_cancel(&post.desk.bench, bench_claim(&post.desk.bench, .worker = "w").id),
+             ERR_NONE);
+    CHECK_EQ(list(&post, RECORD_NOTIFICATION, "ann").count, 1);
 }
 
 /* ---- Notifications ---- */
