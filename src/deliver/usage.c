@@ -11,6 +11,7 @@
 static const struct form_row rows[] = {
     FORM_ROW("queries", struct usage, queries, FORM_F64, FORM_KEPT, .max = INT64_MAX),
     FORM_ROW("tokens", struct usage, tokens, FORM_F64, FORM_KEPT, .max = INT64_MAX),
+    FORM_ROW("scheduleId", struct usage, schedule, FORM_ID, FORM_KEPT),
 };
 static const struct form form = {rows, ARRAY_LEN(rows)};
 
@@ -24,13 +25,16 @@ static struct str write(const struct usage *usage, struct arena *arena)
 
 struct usage usage_read(const struct record *record, struct arena *arena)
 {
-    struct usage usage = {0, 0};
+    struct usage usage = {.schedule = record->parent}; /* where earlier versions kept it */
     struct err ignored = ERR_INIT;
     (void)!form_load(record->body, &form, arena, &usage, &ignored);
     return usage;
 }
 
-/* Mostly it is the first word: then nothing need be looked for. */
+/* The schedule is in the body, not the record's parent: nobody looks for it by that, and each
+ * schedule's place in that index would be a page of its own to write.
+ *
+ * Mostly it is the first word: then nothing need be looked for. */
 static bool save_note(struct batch *batch, struct record *record)
 {
     struct err err = ERR_INIT;
@@ -57,11 +61,10 @@ static bool save_note(struct batch *batch, struct record *record)
 
 bool usage_note(struct batch *batch, const struct execution *run, const struct task *task)
 {
-    const struct usage usage = {execution_queries(task), MAX(task->cost.tokens, 0)};
+    const struct usage usage = {execution_queries(task), MAX(task->cost.tokens, 0), run->schedule};
     int64_t now_ms = guest_now(batch).wall_ms;
     struct record record = {.kind = RECORD_USAGE,
                             .id = run->id,
-                            .parent = run->schedule,
                             .owner = run->user,
                             .at_ms = now_ms,
                             .due_ms = now_ms + USAGE_KEPT_MS,
@@ -148,7 +151,7 @@ bool usage_add_to_day(struct batch *batch, struct str user, int64_t at_ms, doubl
 {
     struct arena *arena = guest_arena(batch);
     struct record_load load;
-    struct usage usage = {0, 0};
+    struct usage usage = {0};
     if (!load_day(batch, user, at_ms, &load, &usage.queries)) {
         return false;
     }

@@ -21,6 +21,7 @@ enum { USAGE_RUN, USAGE_DAY }; /* marks of their records */
 
 struct usage {
     double queries, tokens;
+    struct task_id schedule; /* whose run it was */
 };
 
 /* Notes what a run cost; said again after a retry by hand, the later word counts. False: the batch

@@ -90,7 +90,7 @@ static struct part *part_of(struct call *call, struct usage_in *in, struct task_
 static void add(struct call *call, struct usage_in *in, const struct record *record)
 {
     struct usage usage = usage_read(record, &in->page);
-    struct part *part = part_of(call, in, record->parent);
+    struct part *part = part_of(call, in, usage.schedule);
     part->usage.queries += usage.queries;
     part->usage.tokens += usage.tokens;
     in->sum.queries += usage.queries;

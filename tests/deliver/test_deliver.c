@@ -271,7 +271,7 @@ TEST(what_a_run_cost_outlives_its_schedule)
 
     struct records all = list(&post, RECORD_USAGE, "ann");
     CHECK_EQ(all.count, 1);
-    CHECK(id_eq(all.at[0].parent, id));
+    CHECK(id_eq(usage_read(&all.at[0], &post.desk.bench.arena).schedule, id));
     struct usage usage = usage_read(&all.at[0], &post.desk.bench.arena);
     CHECK(usage.queries == 3 && usage.tokens == 500);
 }
