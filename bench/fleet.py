@@ -17,7 +17,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "tests", "system"))
 from postgres import Postgres  # noqa: E402
 from redis import Redis  # noqa: E402
 
-DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on", "shared_buffers": "256MB",
+DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on", "shared_buffers": "1GB",
            "max_wal_size": "4GB"}
 STEPS = 3  # of a life, each in some commit: create, claim, complete
 
@@ -101,6 +101,7 @@ def throughput(bench, serve, postgres, redis):
 def latency(bench, serve, postgres, redis):
     with nodes(bench, serve, postgres, redis, 2, "two") as (first, second):
         wait_filled(second)
+        postgres.sql("CHECKPOINT")  # of what other rows left to be written
         start = bench.drive(first, "latency", bench.n(1000, 100), "--rate", 40, "--workers", 4,
                             "--worker-url", second.url)["startMs"]
     bench.table.add("fleet: create → worker on another node has it", f"p50 {start['p50']:.2f} ms, p99 {start['p99']:.2f} ms",

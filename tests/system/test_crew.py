@@ -154,7 +154,7 @@ def cancelling_stops_what_the_model_is_asked(nest):
     ident = begin(s, task("a", description="slow"), task("b", "a"))
     wait_for(lambda: asked(llm, "slow"))
     has(end(s, ident), status="cancelled")
-    wait_for(lambda: states(s, ident) == {"a": "CANCELLED", "b": "CANCELLED"}, deadline=5)
+    wait_for(lambda: states(s, ident) == {"a": "CANCELLED", "b": "CANCELLED"}, "the end of both")
     llm.release()
 
 

@@ -55,17 +55,17 @@ DAY = 86400000
 
 
 @test(server=False)
-def a_month_passes_in_a_second_in_a_fleet_too(nest):
+def a_week_is_wound_through_in_a_fleet_too(nest):
     """Winding goes from event to event, also for times that another node has ordered."""
     fleet = Fleet(nest, nodes=0, redis=1)
     leader, other = (fleet.node(fleet.add(clock=START)) for _ in range(2))
     fleet.wait_leader(among=[0])
     ordered = [node.post("/api/schedules", {"title": "t", "rrule": "FREQ=DAILY", "overlap": "allow"}, 201)
                for node in (leader, other)]
-    leader.advance(30 * DAY)
+    leader.advance(7 * DAY)
     for schedule in ordered:
         entries = history(fleet, 0, schedule)
-        same([e["scheduledFor"] for e in reversed(entries)], [later(START, n * DAY) for n in range(1, 31)])
+        same([e["scheduledFor"] for e in reversed(entries)], [later(START, n * DAY) for n in range(1, 8)])
         check(all(e["createdAt"] == e["scheduledFor"] for e in entries), "each time at its time")
 
 

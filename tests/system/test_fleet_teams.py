@@ -82,7 +82,7 @@ def teammates_of_the_leader_work_and_those_of_the_next_go_on(nest):
     check("QUEUED" in states(fleet.node(other), ident).values(), "no more than two")
     fleet.kill(first)
     llm.clear()
-    wait_for(lambda: team(fleet.node(other), ident)["status"] == "completed", "the end", deadline=90)
+    wait_for(lambda: team(fleet.node(other), ident)["status"] == "completed", "the end", deadline=240)
     has(team(fleet.node(other), ident), tasksDone=3)
 
 
