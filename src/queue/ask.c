@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "queue/engine.h"
-#include "queue/flow.h"
+#include "queue/kin.h"
 #include "store/fleet.h"
 
 /* ---- Why ---- */
@@ -136,7 +136,7 @@ static void why_dependencies(struct batch *batch, struct command *command, const
 {
     struct task_dependency *on;
     size_t count;
-    if (!flow_dependencies(batch, task->id, &batch->arena, &on, &count)) {
+    if (!kin_results(batch, task->id, &batch->arena, &on, &count)) {
         return;
     }
     struct why_reason *reason = add_reason(
@@ -150,31 +150,11 @@ static void why_dependencies(struct batch *batch, struct command *command, const
     }
 }
 
-/* A container waits for what its first child waits for. */
-static const struct task *who_waits(struct batch *batch, const struct task *task)
-{
-    struct task_id *ids;
-    size_t count;
-    struct err err = ERR_INIT;
-    while (task->container && batch_begin(batch) &&
-           tx_children(batch->tx, task->id, &batch->arena, &ids, &count, &err) && count > 0) {
-        struct item *first = batch_item(batch, ids[0]);
-        if (first == NULL || !first->found) {
-            break;
-        }
-        task = &first->now;
-    }
-    return task;
-}
-
 static void why_queued(struct batch *batch, struct command *command, const struct task *task)
 {
-    task = who_waits(batch, task);
-    if (task->state == TASK_QUEUED) {
-        why_queue(batch, command, task);
-        why_document(batch, command, task);
-        why_workers(batch, command, task);
-    }
+    why_queue(batch, command, task);
+    why_document(batch, command, task);
+    why_workers(batch, command, task);
 }
 
 void on_why(struct batch *batch, struct command *command)
@@ -183,8 +163,10 @@ void on_why(struct batch *batch, struct command *command)
     command->why.count = 0;
     command->why.reasons = arena_array(command->arena, struct why_reason, WHY_CODES);
     if (batch_find(batch, command->why.id, &item, &command->err)) {
-        const struct task *task = &item->now;
-        command->why.state = task->state;
+        /* A container that has begun waits for what the next below it waits for. */
+        struct item *next = item->now.state == TASK_QUEUED ? kin_next(batch, item) : item;
+        const struct task *task = next == NULL ? &item->now : &next->now;
+        command->why.state = item->now.state;
         if (task->state == TASK_SCHEDULED || task->state == TASK_RETRYING) {
             why_later(command, task);
         } else if (task->state == TASK_QUEUED) {

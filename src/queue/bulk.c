@@ -70,8 +70,7 @@ static bool act(struct batch *batch, struct item *item, const struct command *co
                task_cancel(&item->now, STR("purged"), now_ms, &refused);
     default:
         return !item->now.cancel_requested &&
-               (item->now.container ? flow_cancel(batch, item, bulk->reason, command, &refused)
-                                    : task_cancel(&item->now, bulk->reason, now_ms, &refused));
+               task_cancel(&item->now, bulk->reason, now_ms, &refused);
     }
 }
 
@@ -96,7 +95,8 @@ static bool act_on_all(struct batch *batch, struct command *command, const struc
             command->bulk.count++;
         }
     }
-    return true;
+    flow_follow(batch);
+    return batch_ok(batch);
 }
 
 static void go_on(struct batch *batch, struct command *command, struct task_id before)
@@ -113,6 +113,7 @@ void on_bulk(struct batch *batch, struct command *command)
     struct task_id *ids;
     size_t n = 0;
     uint64_t busy = 0;
+    flow_follow(batch); /* a child that an earlier command started has opened its parent */
     if (begin(batch, bulk) && batch_begin(batch)) {
         if (!tx_select(batch->tx, &bulk->filter, &batch->arena, &ids, &n, &err)) {
             batch_fail_store(batch, &err);

@@ -10,7 +10,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "queue/engine.h"
-#include "queue/flow.h"
+#include "queue/kin.h"
 #include "store/fleet.h"
 
 /* A worker inside the server: it waits by right, and is not counted among the claims that do. */
@@ -65,7 +65,7 @@ bool claim_start(struct batch *batch, struct item *item, struct command *command
         .lease_ms = claim->lease_ms,
         .token = rand_u64(batch->engine->with.rand) | 1};
     item->taken = true;
-    if (!item->found || item->owner != NULL ||
+    if (!item->found || item->owner != NULL || item->now.container ||
         !task_start(&item->now, &lease, batch->now.wall_ms, &refused)) {
         return false; /* the hint was stale; publish.c lets its document go */
     }
@@ -116,7 +116,7 @@ static void lock_documents(struct batch *batch, struct proposal *proposal)
 bool claim_unstart(struct batch *batch, struct item *item)
 {
     struct command *command = item->claim;
-    if (!batch->engine->shared || command == NULL) {
+    if (command == NULL) {
         return false;
     }
     struct command_claim *claim = &command->claim;
@@ -146,8 +146,8 @@ static void add_facts(struct batch *batch, struct command *command, size_t at)
     struct command_claim *claim = &command->claim;
     const struct task *task = &claim->tasks[at];
     claim->facts[at] = (struct claim_facts){0};
-    (void)!flow_dependencies(batch, task->id, command->arena, &claim->facts[at].dependencies,
-                             &claim->facts[at].dependencies_count);
+    (void)!kin_results(batch, task->id, command->arena, &claim->facts[at].dependencies,
+                       &claim->facts[at].dependencies_count);
 }
 
 /* False when some of it came to nothing: then there may be more to propose. */

@@ -210,6 +210,9 @@ enum create_answer create_orders(struct batch *batch, struct command *command)
         return CREATE_REFUSED;
     }
     insert_all(batch, command);
+    if (relations) {
+        flow_follow(batch); /* they are answered as they stand */
+    }
     copy_twins(command);
     return CREATE_DONE;
 }

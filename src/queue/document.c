@@ -8,49 +8,26 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "queue/engine.h"
+#include "queue/kin.h"
 #include "store/fleet.h"
 
-/* The child of a container that runs now; NULL: none. */
-static const struct task *running_child(struct batch *batch, const struct task *container)
+/* The attempt under which a document is held: the holder's own, or that of its family's next. */
+static struct due_entry *attempt_of(struct batch *batch, struct item *holder)
 {
-    struct task_id *ids;
-    size_t count;
-    struct err err = ERR_INIT;
-    if (!batch_begin(batch) ||
-        !tx_children(batch->tx, container->id, &batch->arena, &ids, &count, &err)) {
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        batch_need(batch, ids[i], false);
-    }
-    for (size_t i = 0; batch_load(batch) && i < count; i++) {
-        const struct item *child = batch_peek(batch, ids[i]);
-        if (child != NULL && child->found && child->now.state == TASK_RUNNING) {
-            return &child->now;
-        }
-    }
-    return NULL;
-}
-
-/* The attempt under which a document is held: the holder's own, or that of its batch's child. */
-static struct due_entry *attempt_of(struct batch *batch, const struct task *holder)
-{
-    while (holder != NULL && holder->container) {
-        holder = running_child(batch, holder);
-    }
-    return holder == NULL ? NULL : due_find(&batch->engine->due, holder->id);
+    const struct item *next = kin_next(batch, holder);
+    return next == NULL ? NULL : due_find(&batch->engine->due, next->id);
 }
 
 static void view_holder(struct batch *batch, struct arena *arena, struct document_view *view)
 {
     struct due_entry *entry = due_find(&batch->engine->due, view->task);
     if (entry == NULL || entry->worker == NULL) { /* a batch, or an attempt that is over */
-        const struct item *item = batch_item(batch, view->task);
+        struct item *item = batch_item(batch, view->task);
         if (item == NULL || !item->found) {
             return;
         }
         view->since_ms = item->now.started_ms;
-        entry = attempt_of(batch, &item->now);
+        entry = attempt_of(batch, item);
     } else {
         view->since_ms = entry->started_ms;
     }

@@ -168,6 +168,7 @@ static void prepare_all(struct batch *batch)
 static void decide_all(struct batch *batch)
 {
     janitor_decide(batch);
+    flow_follow(batch); /* nothing starts whose parent has just expired */
     LIST_EACH(&batch->commands, it)
     {
         if (!batch_ok(batch)) {
@@ -176,7 +177,9 @@ static void decide_all(struct batch *batch)
         decide(batch, HOLDER(it, struct command, link));
     }
     claims_decide(batch);
+    flow_follow(batch);
     guests_act(batch);
+    flow_resume(batch);
     do {
         flow_follow(batch);
     } while (guests_follow(batch));
@@ -349,7 +352,7 @@ int64_t engine_event_in_ms(struct engine *engine, struct now now)
     in = MIN(in, lanes_in_ms(&engine->lanes, now));
     in = MIN(in, guests_in_ms(engine, now));
     in = MIN(in, shared_poll_in_ms(engine, now));
-    in = list_empty(&engine->lanes.ready) ? in : 0;
+    in = list_empty(&engine->lanes.ready) && !flow_unfinished(engine) ? in : 0;
     if (in != NEVER_MS && engine_paused(engine, now)) {
         in = MAX(in, engine->pause_until_mono_ms - now.mono_ms);
     }
@@ -381,6 +384,7 @@ void engine_free(struct engine *engine)
     workers_fini(&engine->workers);
     strays_fini(&engine->strays);
     shared_fini(engine);
+    mem_free(engine->unfollowed.at);
     heap_fini(&engine->sleepers);
     mem_free(engine);
 }

@@ -45,6 +45,16 @@ struct put_off {
     struct arena arena;
 };
 
+/* A task that ended, of which some dependents have not been told: see flow.c. */
+struct unfollowed {
+    struct task_id id;
+    struct task_id after; /* those up to here have */
+};
+struct unfollowed_list {
+    struct unfollowed *at; /* owned */
+    size_t count, room;
+};
+
 struct engine {
     struct engine_options with;
     struct store *store;
@@ -63,6 +73,9 @@ struct engine {
     size_t waiting_count;
     struct list jobs;     /* bulk commands that need more batches */
     struct list windings; /* clock commands; the first is under way */
+
+    struct unfollowed_list unfollowed;
+    int64_t unfollowed_look_ms; /* shared, by the monotonic clock: when to look for others' */
 
     struct store_sweep sweep;
     bool sweeping;
@@ -120,12 +133,23 @@ struct item {
     bool parked;           /* ... but its document is locked: it stands in line again */
     bool refused;          /* ... but the store did not let it start */
     struct command *claim; /* that started it */
-    bool strays;     /* the attempt ends, but its run function goes on: its document is kept */
-    int followed;    /* flow.c: 1 + the state whose consequences were drawn */
-    bool spoken_for; /* flow.c: another child's end asks what this one means for their parent */
-    int told;        /* guest.c: 1 + the state that guests were told of */
+    bool strays;         /* the attempt ends, but its run function goes on: its document is kept */
+    bool walks;          /* flow.c: it is to be looked at */
+    int looked;          /* flow.c: 1 + the state it had when it was last looked at; 0: not yet */
+    const void *cause;   /* flow.c: who changed what made it be looked at */
+    bool kin_known;      /* flow.c: its children were asked for */
+    struct kin_list kin; /* flow.c: a container's children */
+    struct awaiting *awaiting; /* flow.c: whoever waits for it without the rows' telling so */
+    struct order *order;       /* this batch brings it: it has no row yet, see flow_begin.c */
+    struct arena *arena;       /* that outlives the order's answer */
+    int told;                  /* guest.c: 1 + the state that guests were told of */
     bool told_progress;
     struct str log; /* lines to add */
+};
+
+struct items {
+    struct item **at; /* owned */
+    size_t count, room;
 };
 
 struct proposal {
@@ -157,6 +181,12 @@ struct batch {
     size_t orders_count, orders_room;
     struct map keys; /* of those orders */
     size_t met;      /* so many of them were started at once */
+
+    struct items walk;                 /* flow.c: to be looked at */
+    struct items born;                 /* flow.c: items with an order */
+    bool born_changed;                 /* flow.c: the orders do not say yet how they stand */
+    size_t follow_left;                /* flow.c: waiting tasks that may still be looked at */
+    struct unfollowed_list unfollowed; /* flow.c: what will be left if this batch commits */
 
     struct proposal *proposals;
     size_t proposals_count, proposals_room;

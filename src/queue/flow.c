@@ -1,9 +1,14 @@
 /* queue/flow.c: what one task's change means for others: children, parents, dependents.
  *
- * A child's start opens its parent, its end gives the next child its turn or closes the parent; the
- * end of a task unblocks those that depend on it, or cancels them. Consequences have consequences,
- * so the walk goes on until nothing changes any more, all in the transaction of the first change
- * (I6): no task waits for something that has already happened.
+ * Every changed task goes on the walk. A round of the walk looks at all that are on it: a container
+ * is brought into line with its children, and they with it (task/family.h); the parent of a task
+ * that changed is looked at next; whoever waits for a task that ended counts its dependencies anew.
+ * Whoever changed by that goes on the walk in turn, until it is empty, all in the transaction of
+ * the first change (I6): no task waits for something that has already happened.
+ *
+ * Nothing here asks which command caused what. To look at a task that is in line with all around it
+ * changes nothing, so it does no harm to look once too often, and a new kind of change needs no new
+ * code.
  *
  * Thread: engine.
  *
@@ -11,214 +16,132 @@
 #include "queue/flow.h"
 
 #include "base/buf.h"
+#include "base/mem.h"
+#include "queue/kin.h"
+#include "task/family.h"
 
-/* Items as rows of a relation, loaded. False: the store failed. */
-struct items {
-    struct item **at;
-    size_t count;
-};
-
-typedef bool relation_fn(struct tx *tx, struct task_id id, struct arena *arena,
-                         struct task_id **ids, size_t *count, struct err *err);
-
-struct ids {
-    struct task_id *at;
-    size_t count;
-};
-
-static bool related_ids(struct batch *batch, struct task_id id, relation_fn *relation,
-                        struct ids *out)
+static bool ended_badly(enum task_state state)
 {
-    struct err err = ERR_INIT;
-    *out = (struct ids){0};
-    if (!batch_begin(batch)) {
-        return false;
-    }
-    if (!relation(batch->tx, id, &batch->arena, &out->at, &out->count, &err)) {
-        batch_fail_store(batch, &err);
-        return false;
-    }
-    return true;
+    return task_state_terminal(state) && state != TASK_COMPLETED;
 }
 
-static bool load_ids(struct batch *batch, const struct ids *ids, bool whole, struct items *out)
-{
-    *out = (struct items){arena_array(&batch->arena, struct item *, ids->count), ids->count};
-    for (size_t i = 0; i < ids->count; i++) {
-        batch_need(batch, ids->at[i], whole);
-    }
-    for (size_t i = 0; batch_load(batch) && i < ids->count; i++) {
-        out->at[i] = batch_item(batch, ids->at[i]);
-    }
-    return batch_ok(batch);
-}
-
-static bool related(struct batch *batch, struct task_id id, relation_fn *relation, bool whole,
-                    struct items *out)
-{
-    struct ids ids;
-    *out = (struct items){0};
-    return related_ids(batch, id, relation, &ids) && load_ids(batch, &ids, whole, out);
-}
-
-static bool live(const struct item *item)
-{
-    return item->found && !item->removed && !task_state_terminal(item->now.state);
-}
-
-static bool ended_badly(const struct item *item)
-{
-    return task_state_terminal(item->now.state) && item->now.state != TASK_COMPLETED;
-}
-
-static struct str say(struct batch *batch, const char *what, const struct item *item)
+static struct str say_end(struct batch *batch, const char *what, const struct item *item)
 {
     char text[TASK_ID_TEXT];
-    return arena_printf(&batch->arena, "%s %s ended %s", what, id_text(item->id, text).ptr,
+    return arena_printf(&batch->arena, "%s %s %s%s", what, id_text(item->id, text).ptr,
+                        item->removed ? "was removed, it had ended " : "ended ",
                         task_state_name(item->now.state));
 }
 
-/* ---- Dependencies ---- */
-
-/* Does this dependency still stand in the way of `task`? */
-static bool stands_in_the_way(const struct task *task, const struct item *on)
+/* Whoever caused a change owns what it changes, unless that has an owner already. */
+static void change(struct batch *batch, struct item *item, const struct item *cause)
 {
-    if (!on->found) {
-        return false; /* it ended long ago and was removed */
-    }
-    return task->runs_anyway ? !task_state_terminal(on->now.state)
-                             : on->now.state != TASK_COMPLETED;
-}
-
-static void release(struct batch *batch, struct item *item, const void *owner)
-{
-    struct err refused;
-    if (task_unblock(&item->now, batch->now.wall_ms, &refused)) {
-        item->renewed = true;
-    }
+    const void *owner = item->owner != NULL    ? item->owner
+                        : cause->owner != NULL ? cause->owner
+                        : cause->cause != NULL ? cause->cause
+                                               : batch;
     batch_change(batch, item, owner);
 }
 
-static void meet(struct batch *batch, struct item *dependent, const struct item *ended)
+/* ---- The walk ---- */
+
+void flow_note(struct batch *batch, struct item *item)
+{
+    if (!item->walks) {
+        item->walks = true;
+        items_add(&batch->walk, item);
+    }
+    batch->born_changed = batch->born_changed || item->order != NULL;
+}
+
+/* ---- Families ---- */
+
+static void cancel_one(struct batch *batch, struct item *item, struct str reason,
+                       const struct item *cause)
 {
     struct err refused;
-    if (dependent->now.state != TASK_WAITING || !id_none(dependent->now.parent)) {
-        return; /* a child looks at its dependencies when its turn comes */
-    }
-    if (ended_badly(ended) && !dependent->now.runs_anyway) {
-        if (task_cancel(&dependent->now, say(batch, "dependency", ended), batch->now.wall_ms,
-                        &refused)) {
-            batch_change(batch, dependent, ended->owner);
-        }
-        return;
-    }
-    dependent->now.unmet = MAX(dependent->now.unmet - 1, 0);
-    batch_change(batch, dependent, ended->owner);
-    if (dependent->now.unmet == 0) {
-        release(batch, dependent, ended->owner);
+    bool asked = item->now.cancel_requested;
+    if (task_cancel(&item->now, reason, batch->now.wall_ms, &refused) && !asked) {
+        change(batch, item, cause);
+        tell_cancel(batch, item);
     }
 }
 
-static void follow_dependents(struct batch *batch, struct item *ended)
+static void cancel_unwanted(struct batch *batch, struct item *parent, const struct family *family)
 {
-    struct items dependents;
-    if (!related(batch, ended->id, tx_dependents, false, &dependents)) {
+    struct kin *kin = parent->kin.at;
+    bool whole = family->unwanted == 0;
+    if (family->unwanted == parent->kin.count ||
+        !kin_load(batch, kin + family->unwanted, parent->kin.count - family->unwanted, false)) {
         return;
     }
-    for (size_t i = 0; i < dependents.count; i++) {
-        if (live(dependents.at[i])) {
-            meet(batch, dependents.at[i], ended);
+    const struct item *bad = whole ? NULL : kin_child(batch, parent, family->bad);
+    struct str reason = whole         ? parent->now.cancel_reason
+                        : bad == NULL ? STR_NONE
+                                      : say_end(batch, "child", bad);
+    for (size_t i = family->unwanted; batch_ok(batch) && i < parent->kin.count; i++) {
+        struct item *child = batch_peek(batch, kin[i].id);
+        if (!task_state_terminal(child->now.state)) {
+            cancel_one(batch, child, reason, parent);
         }
     }
 }
 
-bool flow_dependencies(struct batch *batch, struct task_id id, struct arena *arena,
-                       struct task_dependency **out, size_t *count)
+static void release(struct batch *batch, struct item *item, const struct item *cause)
 {
-    struct items on;
-    if (!related(batch, id, tx_dependencies, true, &on)) {
-        return false;
+    struct err refused;
+    item->now.unmet = 0;
+    if (task_unblock(&item->now, batch->now.wall_ms, &refused)) {
+        item->renewed = true;
+        change(batch, item, cause);
     }
-    *out = arena_array(arena, struct task_dependency, on.count);
-    *count = on.count;
-    for (size_t i = 0; i < on.count; i++) {
-        (*out)[i] = (struct task_dependency){.id = on.at[i]->id,
-                                             .state = on.at[i]->now.state,
-                                             .result = arena_str(arena, on.at[i]->now.result)};
-    }
-    return true;
 }
-
-/* ---- Children ---- */
 
 /* Its turn has come: queued, unless a dependency among its elder siblings ended badly. */
-static void give_turn(struct batch *batch, struct item *child, const void *owner)
+static void give_turn(struct batch *batch, struct item *child, const struct item *parent)
 {
-    struct err refused;
-    struct items on = {0};
-    if (child->now.state != TASK_WAITING ||
-        (child->now.unmet > 0 && !related(batch, child->id, tx_dependencies, false, &on))) {
+    struct kin_list on = {0};
+    if (child->now.unmet > 0 && !kin_dependencies(batch, child, &on)) {
         return;
     }
     for (size_t i = 0; i < on.count; i++) {
-        if (stands_in_the_way(&child->now, on.at[i])) {
-            if (task_cancel(&child->now, say(batch, "dependency", on.at[i]), batch->now.wall_ms,
-                            &refused)) {
-                batch_change(batch, child, owner);
-            }
+        if (family_stands(&child->now, kin_state(batch, &on.at[i]))) {
+            struct item *bad = batch_item(batch, on.at[i].id);
+            cancel_one(batch, child, say_end(batch, "dependency", bad), parent);
             return;
         }
     }
-    child->now.unmet = 0;
-    release(batch, child, owner);
+    release(batch, child, parent);
 }
 
-static void open_parents(struct batch *batch, const struct item *child)
+/* Whoever has not its turn waits: also one that had it before its parent was put off. */
+static void settle_turns(struct batch *batch, struct item *parent, const struct family *family,
+                         const enum task_state *states)
 {
     struct err refused;
-    struct item *parent;
-    for (struct task_id id = child->now.parent; !id_none(id); id = parent->now.parent) {
-        parent = batch_item(batch, id);
-        if (parent == NULL || !parent->found || parent->now.state != TASK_QUEUED ||
-            !task_open(&parent->now, batch->now.wall_ms, &refused)) {
+    for (size_t i = 0; i < MIN(parent->kin.count, family->unwanted); i++) {
+        bool ready = states[i] == TASK_QUEUED || states[i] == TASK_SCHEDULED;
+        if (i == family->turn ? states[i] != TASK_WAITING : !ready) {
+            continue;
+        }
+        struct item *child = kin_child(batch, parent, i);
+        if (child == NULL) {
             return;
         }
-        batch_change(batch, parent, child->owner);
-    }
-}
-
-static void cancel_child(struct batch *batch, struct item *child, struct str reason,
-                         const void *owner)
-{
-    struct err refused;
-    if (child->now.container ? flow_cancel(batch, child, reason, owner, &refused)
-                             : task_cancel(&child->now, reason, batch->now.wall_ms, &refused)) {
-        batch_change(batch, child, owner);
-        tell_cancel(batch, child);
-    }
-}
-
-/* What their ends mean for the parent is asked once: the first of them speaks for all. */
-static void cancel_children(struct batch *batch, const struct items *children, struct str reason,
-                            const void *owner)
-{
-    bool one_speaks = false;
-    for (size_t i = 0; i < children->count; i++) {
-        struct item *child = children->at[i];
-        if (live(child)) {
-            cancel_child(batch, child, reason, owner);
-            child->spoken_for = one_speaks && !live(child);
-            one_speaks = one_speaks || !live(child);
+        if (i == family->turn) {
+            give_turn(batch, child, parent);
+        } else if (task_hold_back(&child->now, batch->now.wall_ms, &refused)) {
+            change(batch, child, parent);
         }
     }
 }
 
 /* All children's results in order. A sum over the limit is left out; the children keep theirs. */
-static struct str join_results(struct batch *batch, const struct items *children)
+static struct str join_results(struct batch *batch, const struct kin_list *children)
 {
     SCOPED(buf_fini) struct buf joined = BUF_INIT(TASK_RESULT_MAX);
     for (size_t i = 0; i < children->count; i++) {
-        struct str result = children->at[i]->now.result;
+        struct str result = batch_peek(batch, children->at[i].id)->now.result;
         buf_char(&joined, i == 0 ? '[' : ',');
         buf_str(&joined, str_absent(result) ? STR("null") : result);
     }
@@ -226,358 +149,290 @@ static struct str join_results(struct batch *batch, const struct items *children
     return joined.full ? STR_NONE : arena_str(&batch->arena, buf_view(&joined));
 }
 
-static const struct item *first_bad(const struct items *children)
+/* A run function that was given up still works on the family's document: then it is not given on.
+ */
+static void keep_document(struct batch *batch, struct item *parent)
 {
-    for (size_t i = 0; i < children->count; i++) {
-        if (ended_badly(children->at[i])) {
-            return children->at[i];
-        }
+    parent->strays = stray_holds(&batch->engine->strays, parent->id);
+    for (size_t i = 0; i < parent->kin.count; i++) {
+        const struct item *child = batch_peek(batch, parent->kin.at[i].id);
+        parent->strays = parent->strays || (child != NULL && child->strays);
     }
-    return NULL;
 }
 
-static bool any_live(const struct items *children)
+/* The progress of a container is the share of its children that have ended. */
+static void note_progress(struct batch *batch, struct item *parent, size_t ended)
 {
-    for (size_t i = 0; i < children->count; i++) {
-        if (live(children->at[i])) {
-            return true;
-        }
+    struct task *task = &parent->now;
+    double progress = (double)(ended * 1000 / MAX(parent->kin.count, (size_t)1)) / 10;
+    if (ended > 0 && task->progress != progress) {
+        task->progress = progress;
+        task->progress_message =
+            arena_printf(&batch->arena, "%zu of %zu", ended, parent->kin.count);
+        task->updated_ms = batch->now.wall_ms;
+        change(batch, parent, parent);
+    }
+}
+
+static void close_parent(struct batch *batch, struct item *parent, const struct family *family)
+{
+    struct err refused;
+    struct task *task = &parent->now;
+    int64_t now_ms = batch->now.wall_ms;
+    bool well = family->end == FAMILY_ENDS_WELL, closed = false;
+    if (!(well ? kin_load(batch, parent->kin.at, parent->kin.count, true)
+               : kin_child(batch, parent, family->bad) != NULL) ||
+        (task->state != TASK_RUNNING && !task_open(task, now_ms, &refused))) {
+        return; /* one that ends before any child started was open for no time */
+    }
+    keep_document(batch, parent);
+    if (well) {
+        note_progress(batch, parent, parent->kin.count);
+        closed = task_close(task, join_results(batch, &parent->kin), now_ms, &refused);
+    } else {
+        const struct item *bad = kin_child(batch, parent, family->bad);
+        struct task_error error = {.code = STR("child_failed"),
+                                   .message = say_end(batch, "child", bad),
+                                   .detail = bad->now.error.detail};
+        closed = task_close_badly(task, &error, now_ms, &refused);
+    }
+    if (closed) {
+        change(batch, parent, parent);
+    }
+}
+
+static void settle_family(struct batch *batch, struct item *parent)
+{
+    struct err refused;
+    size_t count = parent->kin.count, ended = 0;
+    enum task_state *states = arena_array(&batch->arena, enum task_state, count + 1);
+    if (parent->removed) {
+        return; /* and its children with it */
+    }
+    for (size_t i = 0; i < count; i++) { /* none at all: they were removed, and it is retried */
+        states[i] = kin_state(batch, &parent->kin.at[i]);
+        ended += task_state_terminal(states[i]);
+    }
+    struct family family = family_judge(&parent->now, states, count);
+    bool over = task_state_terminal(parent->now.state);
+    if (family.end != FAMILY_GOES_ON && !over) {
+        close_parent(batch, parent, &family);
+        return;
+    }
+    if (family.opens && task_open(&parent->now, batch->now.wall_ms, &refused)) {
+        change(batch, parent, parent);
+    }
+    if (family.end == FAMILY_GOES_ON) {
+        cancel_unwanted(batch, parent, &family);
+        settle_turns(batch, parent, &family, states);
+    }
+    if (!over) {
+        note_progress(batch, parent, ended);
+    }
+}
+
+/* ---- Dependencies ---- */
+
+/* A bad end cancels whoever waits for a good one. What ended badly before the task was retried is
+ * no such end: it waits for somebody to retry that, too. */
+static bool cancel_by(struct batch *batch, struct item *waits, const struct item *on)
+{
+    if (waits->now.state == TASK_WAITING && ended_badly(on->now.state) && !waits->now.runs_anyway) {
+        cancel_one(batch, waits, say_end(batch, "dependency", on), on);
+        return true;
     }
     return false;
 }
 
-/* A run function that was given up still works on the batch's document: then it is not given on. */
-static void keep_document(struct batch *batch, struct item *parent, const struct items *children)
+static void count_anew(struct batch *batch, struct item *waits, const struct kin *on, size_t count,
+                       const struct item *cause)
 {
-    parent->strays = stray_holds(&batch->engine->strays, parent->id);
-    for (size_t i = 0; i < children->count; i++) {
-        parent->strays = parent->strays || children->at[i]->strays;
+    int32_t unmet = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct item *item = batch_peek(batch, on[i].id);
+        bool gone = item != NULL && (item->removed || !item->found);
+        unmet += !gone && family_stands(&waits->now, kin_state(batch, &on[i]));
+    }
+    if (unmet == 0) {
+        release(batch, waits, cause);
+    } else if (unmet != waits->now.unmet) {
+        waits->now.unmet = unmet;
+        change(batch, waits, cause);
     }
 }
 
-static void close_parent(struct batch *batch, struct item *parent, const struct items *children,
-                         const struct item *last, const struct item *bad)
+/* Those among `waits` that still wait count what they wait for. A child looks at its dependencies
+ * when its turn comes. */
+static void settle_waiting(struct batch *batch, struct item **waits, size_t count,
+                           const struct item *cause)
 {
-    struct err refused;
-    int64_t now_ms = batch->now.wall_ms;
-    struct task *task = &parent->now;
-    if (task->state == TASK_QUEUED && !task_open(task, now_ms, &refused)) {
-        return; /* ended before its first child ever started: it was open for no time */
-    }
-    keep_document(batch, parent, children);
-    struct task_error error = {.code = STR("child_failed")};
-    if (bad != NULL) {
-        error.message = say(batch, "child", bad);
-        error.detail = bad->now.error.detail;
-    }
-    bool closed = bad == NULL && !task->cancel_requested
-                      ? task_close(task, join_results(batch, children), now_ms, &refused)
-                      : task_close_badly(task, &error, now_ms, &refused);
-    if (closed) {
-        batch_change(batch, parent, last->owner);
-    }
-}
-
-static struct item *next_waiting(const struct items *children)
-{
-    for (size_t i = 0; i < children->count; i++) {
-        if (children->at[i]->found && children->at[i]->now.state == TASK_WAITING) {
-            return children->at[i];
+    struct item **ask = arena_array(&batch->arena, struct item *, count + 1);
+    struct kin_list on;
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct item *item = waits[i];
+        if (item->now.state != TASK_WAITING || !id_none(item->now.parent)) {
+            continue;
+        }
+        if (item->order == NULL) {
+            ask[n++] = item;
+        } else if (kin_dependencies(batch, item, &on)) {
+            count_anew(batch, item, on.at, on.count, cause);
         }
     }
-    return NULL;
+    if (!kin_ask(batch, KIN_DEPENDENCIES, ask, n, TASK_ID_NONE, 0, &on)) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t from = at;
+        while (at < on.count && on.at[at].of == i) {
+            at++;
+        }
+        count_anew(batch, ask[i], on.at + from, at - from, cause);
+    }
 }
 
-/* The first of them, from `from` on, that has not ended; NULL: all have, or the store failed. */
-static struct item *first_live(struct batch *batch, const struct ids *ids, size_t from)
+/* Whoever waits for one of these, which have ended, live again, or are gone. */
+void flow_dependents(struct batch *batch, struct item **ended, size_t count, struct task_id after)
 {
-    for (size_t i = from; i < ids->count; i++) {
-        batch_need(batch, ids->at[i], false);
-        struct item *item = batch_item(batch, ids->at[i]);
-        if (item == NULL || live(item)) {
-            return item;
+    struct kin_list kin;
+    struct items waits = {0};
+    if (count == 0 ||
+        !kin_ask(batch, KIN_WAITING, ended, count, after, batch->follow_left + 1, &kin)) {
+        return;
+    }
+    flow_cut(batch, ended, count, &kin);
+    if (!kin_load(batch, kin.at, kin.count, false)) {
+        return;
+    }
+    for (size_t i = 0; i < kin.count; i++) {
+        struct item *item = batch_peek(batch, kin.at[i].id);
+        if (id_none(item->now.parent) && !cancel_by(batch, item, ended[kin.at[i].of])) {
+            items_add(&waits, item);
         }
     }
-    return NULL;
-}
-
-static size_t place_of(const struct ids *ids, struct task_id id)
-{
-    size_t at = 0;
-    while (at < ids->count && !id_eq(ids->at[at], id)) {
-        at++;
-    }
-    return at;
-}
-
-/* The progress of a container is the share of its children that have ended. */
-static void note_progress(struct batch *batch, struct item *parent, size_t ended, size_t count,
-                          const void *owner)
-{
-    struct task *task = &parent->now;
-    if (ended == 0) {
-        return;
-    }
-    task->progress = (double)(ended * 1000 / count) / 10;
-    task->progress_message = arena_printf(&batch->arena, "%zu of %zu", ended, count);
-    task->updated_ms = batch->now.wall_ms;
-    batch_change(batch, parent, owner);
-}
-
-/* The next child has its turn, or the parent is over. A batch of a thousand asks this a thousand
- * times: all children are loaded only for the last answer. Who had its turn comes after all that
- * ended before it; one that was cancelled out of turn may leave others before it. */
-static void turn_to_next(struct batch *batch, struct item *parent, const struct item *child)
-{
-    struct ids ids;
-    struct items children;
-    if (!related_ids(batch, parent->id, tx_children, &ids)) {
-        return;
-    }
-    bool had_turn = child->was.state != TASK_WAITING;
-    struct item *next = first_live(batch, &ids, had_turn ? place_of(&ids, child->id) + 1 : 0);
-    if (next != NULL) {
-        note_progress(batch, parent, place_of(&ids, next->id), ids.count, child->owner);
-        give_turn(batch, next, child->owner);
-    } else if (batch_ok(batch) && load_ids(batch, &ids, true, &children)) {
-        const struct item *bad = first_bad(&children);
-        if (bad == NULL) {
-            note_progress(batch, parent, ids.count, ids.count, child->owner);
+    for (size_t i = 0; i < count; i++) {
+        for (struct awaiting *at = ended[i]->awaiting; at != NULL; at = at->next) {
+            if (id_none(at->item->now.parent) && !cancel_by(batch, at->item, ended[i])) {
+                items_add(&waits, at->item);
+            }
         }
-        close_parent(batch, parent, &children, child, bad);
     }
+    if (waits.count > 0) {
+        settle_waiting(batch, waits.at, waits.count, ended[0]);
+    }
+    mem_free(waits.at);
 }
 
-/* The rest of the batch is not wanted any more. */
-static void stop_rest(struct batch *batch, struct item *parent, const struct item *child)
+/* ---- Rounds ---- */
+
+/* Did it end, live again, or go since it was last looked at? */
+static bool turned(struct item *item)
 {
-    struct items children;
-    bool cancelled = parent->now.cancel_requested;
-    if (!related(batch, parent->id, tx_children, false, &children)) {
-        return;
-    }
-    cancel_children(batch, &children,
-                    cancelled ? parent->now.cancel_reason : say(batch, "child", child),
-                    child->owner);
-    if (!any_live(&children)) {
-        close_parent(batch, parent, &children, child,
-                     ended_badly(child) ? child : first_bad(&children));
-    }
+    bool was_over = item->looked != 0     ? task_state_terminal(item->looked - 1)
+                    : item->order != NULL ? false
+                                          : task_state_terminal(item->was.state);
+    return was_over != task_state_terminal(item->now.state) || item->removed;
 }
 
-static void follow_child(struct batch *batch, const struct item *child)
+static bool is_changed(const struct item *item)
 {
-    struct item *parent = batch_item(batch, child->now.parent);
-    if (parent == NULL || !live(parent) || parent->now.state == TASK_SCHEDULED ||
-        parent->now.state == TASK_WAITING) {
-        return;
-    }
-    if (parent->now.cancel_requested || (ended_badly(child) && !parent->now.continues)) {
-        stop_rest(batch, parent, child);
-    } else {
-        turn_to_next(batch, parent, child);
-    }
+    int before = item->looked != 0     ? item->looked
+                 : item->order != NULL ? 0
+                                       : 1 + (int)item->was.state;
+    return before != 1 + (int)item->now.state || item->removed;
 }
 
-/* The container may begin: its first child has its turn. */
-static void follow_container(struct batch *batch, struct item *container)
+/* A new task waits for what is open of its dependencies; one that ended badly cancels it at once.
+ */
+static void begin_waiting(struct batch *batch, struct item *item)
 {
-    struct items children;
-    if (!related(batch, container->id, tx_children, false, &children)) {
+    struct kin_list on;
+    if (item->now.state != TASK_WAITING || !id_none(item->now.parent) ||
+        !kin_dependencies(batch, item, &on)) {
         return;
     }
-    if (task_state_terminal(container->now.state)) {
-        cancel_children(batch, &children, container->now.cancel_reason, container->owner);
-        return;
-    }
-    struct item *first = next_waiting(&children);
-    if (first != NULL) {
-        give_turn(batch, first, container->owner);
-    }
-}
-
-/* ---- The walk ---- */
-
-static void follow(struct batch *batch, struct item *item)
-{
-    enum task_state now = item->now.state;
-    if (now == TASK_RUNNING && !id_none(item->now.parent)) {
-        open_parents(batch, item);
-    }
-    if (item->now.container && (now == TASK_QUEUED || task_state_terminal(now))) {
-        follow_container(batch, item);
-    }
-    if (task_state_terminal(now)) {
-        if (!id_none(item->now.parent) && !item->spoken_for) {
-            follow_child(batch, item);
+    for (size_t i = 0; i < on.count; i++) {
+        if (cancel_by(batch, item, batch_peek(batch, on.at[i].id))) {
+            return;
         }
-        follow_dependents(batch, item);
     }
+    count_anew(batch, item, on.at, on.count, item);
+}
+
+/* Parents of all that changed, loaded together. */
+static void note_parents(struct batch *batch, const struct items *round)
+{
+    for (size_t i = 0; i < round->count; i++) {
+        const struct item *item = round->at[i];
+        if (!id_none(item->now.parent) && is_changed(item)) {
+            batch_need(batch, item->now.parent, false);
+        }
+    }
+    for (size_t i = 0; batch_load(batch) && i < round->count; i++) {
+        const struct item *item = round->at[i];
+        struct item *parent = id_none(item->now.parent) || !is_changed(item)
+                                  ? NULL
+                                  : batch_peek(batch, item->now.parent);
+        if (parent != NULL && parent->found) {
+            parent->cause = item->owner;
+            flow_note(batch, parent);
+        }
+    }
+}
+
+static void run_round(struct batch *batch, struct items *round)
+{
+    struct item **ended = arena_array(&batch->arena, struct item *, round->count + 1);
+    size_t n = 0;
+    note_parents(batch, round);
+    if (!batch_ok(batch) || !kin_families(batch, round->at, round->count)) {
+        return;
+    }
+    for (size_t i = 0; batch_ok(batch) && i < round->count; i++) {
+        struct item *item = round->at[i];
+        if (item->order != NULL && item->looked == 0) {
+            begin_waiting(batch, item);
+        }
+        if (turned(item)) {
+            ended[n++] = item;
+        }
+        item->looked = 1 + (int)item->now.state;
+        if (item->now.container) {
+            settle_family(batch, item);
+        }
+    }
+    if (batch_ok(batch)) {
+        flow_dependents(batch, ended, n, TASK_ID_NONE);
+    }
+}
+
+/* New tasks are answered as they stand now. What says why one has ended already must outlive this
+ * batch. */
+static void settle_orders(struct batch *batch)
+{
+    for (size_t i = 0; batch->born_changed && i < batch->born.count; i++) {
+        struct item *item = batch->born.at[i];
+        const struct task_id *depends = item->order->task.depends;
+        size_t depends_count = item->order->task.depends_count;
+        item->order->task =
+            task_state_terminal(item->now.state) ? task_copy(item->arena, &item->now) : item->now;
+        item->order->task.depends = depends;
+        item->order->task.depends_count = depends_count;
+    }
+    batch->born_changed = false;
 }
 
 void flow_follow(struct batch *batch)
 {
-    bool again = true, ended = false;
-    while (again && batch_ok(batch)) {
-        again = false;
-        for (size_t i = 0; i < batch->all_count; i++) { /* grows on the way */
-            struct item *item = batch->all[i];
-            bool changed = item->found && item->owner != NULL && !item->removed &&
-                           item->now.state != item->was.state;
-            if (changed && item->followed != 1 + (int)item->now.state) {
-                item->followed = 1 + (int)item->now.state;
-                follow(batch, item);
-                ended = ended || task_state_terminal(item->now.state);
-                again = true;
-            }
+    while (batch->walk.count > 0 && batch_ok(batch)) {
+        struct items round = batch->walk;
+        batch->walk = (struct items){0};
+        for (size_t i = 0; i < round.count; i++) {
+            round.at[i]->walks = false;
         }
+        run_round(batch, &round);
+        mem_free(round.at);
     }
-    if (ended) {
-        flow_orders(batch);
-    }
-}
-
-/* ---- Steering ---- */
-
-bool flow_cancel(struct batch *batch, struct item *container, struct str reason, const void *owner,
-                 struct err *err)
-{
-    struct items children;
-    if (!task_cancel(&container->now, reason, batch->now.wall_ms, err)) {
-        return false;
-    }
-    batch_change(batch, container, owner);
-    if (!related(batch, container->id, tx_children, true, &children)) {
-        *err = batch->err;
-        return false;
-    }
-    cancel_children(batch, &children, reason, owner);
-    return true;
-}
-
-static bool revive_container(struct batch *batch, struct item *container, const void *owner,
-                             struct err *err);
-
-static bool revive_child(struct batch *batch, struct item *child, bool first, const void *owner,
-                         struct err *err)
-{
-    int64_t now_ms = batch->now.wall_ms;
-    batch_change(batch, child, owner);
-    if (child->now.container && first) {
-        return revive_container(batch, child, owner, err);
-    }
-    return first ? task_revive(&child->now, now_ms, err) : task_shelve(&child->now, now_ms, err);
-}
-
-/* Completed children keep their results; the first of the others goes on, the rest wait again. */
-static bool revive_container(struct batch *batch, struct item *container, const void *owner,
-                             struct err *err)
-{
-    struct items children;
-    bool first = true;
-    if (!task_reopen(&container->now, batch->now.wall_ms, err)) {
-        return false;
-    }
-    batch_change(batch, container, owner);
-    if (!related(batch, container->id, tx_children, false, &children)) {
-        *err = batch->err;
-        return false;
-    }
-    for (size_t i = 0; i < children.count; i++) {
-        if (!ended_badly(children.at[i])) {
-            continue;
-        }
-        if (!revive_child(batch, children.at[i], first, owner, err)) {
-            return false;
-        }
-        first = false;
-    }
-    return true;
-}
-
-/* Whoever runs anyway counted the bad end of this task as met: it is open again. */
-static bool unmeet(struct batch *batch, struct item *revived, const void *owner)
-{
-    struct items dependents;
-    if (!related(batch, revived->id, tx_dependents, false, &dependents)) {
-        return false;
-    }
-    for (size_t i = 0; i < dependents.count; i++) {
-        struct item *dependent = dependents.at[i];
-        if (dependent->found && dependent->now.state == TASK_WAITING &&
-            dependent->now.runs_anyway) {
-            dependent->now.unmet++;
-            batch_change(batch, dependent, owner);
-        }
-    }
-    return true;
-}
-
-static bool count_unmet(struct batch *batch, const struct item *item, int32_t *unmet)
-{
-    struct items on;
-    *unmet = 0;
-    if (!related(batch, item->id, tx_dependencies, false, &on)) {
-        return false;
-    }
-    for (size_t i = 0; i < on.count; i++) {
-        *unmet += stands_in_the_way(&item->now, on.at[i]);
-    }
-    return true;
-}
-
-static bool revive_task(struct batch *batch, struct item *item, const void *owner, struct err *err)
-{
-    int32_t unmet;
-    if (!count_unmet(batch, item, &unmet)) {
-        *err = batch->err;
-        return false;
-    }
-    if (!(unmet > 0 ? task_shelve(&item->now, batch->now.wall_ms, err)
-                    : task_revive(&item->now, batch->now.wall_ms, err))) {
-        return false;
-    }
-    item->now.unmet = unmet;
-    batch_change(batch, item, owner);
-    return true;
-}
-
-bool flow_revive(struct batch *batch, struct item *item, const void *owner, struct err *err)
-{
-    if (!id_none(item->now.parent) && task_state_terminal(item->now.state)) {
-        struct item *parent = batch_item(batch, item->now.parent);
-        if (parent != NULL && parent->found) {
-            return err_set(err, ERR_CONFLICT, "a child is not retried by itself: retry its parent");
-        }
-    }
-    bool revived = item->now.container ? revive_container(batch, item, owner, err)
-                                       : revive_task(batch, item, owner, err);
-    if (revived && !unmeet(batch, item, owner)) {
-        *err = batch->err;
-        return false;
-    }
-    return revived;
-}
-
-bool flow_change(struct batch *batch, struct item *container, const struct task_patch *patch,
-                 const void *owner, struct err *err)
-{
-    struct items children;
-    struct task_patch shared = *patch;
-    shared.has_max_retries = shared.has_timeout = false;
-    if (!related(batch, container->id, tx_children, false, &children)) {
-        *err = batch->err;
-        return false;
-    }
-    for (size_t i = 0; i < children.count; i++) {
-        struct item *child = children.at[i];
-        struct task_patch own = shared;
-        own.has_scheduled = own.has_scheduled && child->now.state != TASK_WAITING;
-        if (live(child) && child->now.state != TASK_RUNNING &&
-            task_change(&child->now, &own, batch->now.wall_ms, err)) {
-            child->renewed = own.has_scheduled;
-            batch_change(batch, child, owner);
-        }
-    }
-    return true;
+    settle_orders(batch);
 }

@@ -1,21 +1,22 @@
-/* queue/flow_begin.c: new tasks with relations: whose child, depending on what, and so in which
- * state.
+/* queue/flow_begin.c: new tasks with relations: whose child, depending on what.
  *
- * A request's tasks may depend on each other in any order, so their states are found by walking
- * from those that depend on nothing; what is never reached is a cycle. Children come after their
- * parent.
+ * Each of them becomes an item of the batch, so that the walk of flow.c finds its state as it finds
+ * every other: a parent begins or waits, its children wait for their turn, and whoever depends on
+ * others waits until the walk has counted them.
  *
  * Thread: engine. Everything is checked before anything is written.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "queue/flow.h"
+#include "queue/kin.h"
 
 struct plan {
     struct batch *batch;
     struct command *command;
     struct order *orders;
     size_t count;
-    size_t *open; /* dependencies inside the request that have no state yet */
 };
 
 static bool is_child(const struct order *order)
@@ -23,60 +24,167 @@ static bool is_child(const struct order *order)
     return order->parent != 0;
 }
 
+static bool is_new(const struct order *order)
+{
+    return !order->known && !order->skipped;
+}
+
 /* ---- Dependencies ---- */
 
-static bool child_may_need(const struct plan *plan, size_t at, const struct order_need *need)
+static bool check_child_need(const struct plan *plan, size_t at, const struct order_need *need,
+                             struct err *err)
 {
-    const struct order *order = &plan->orders[at];
-    bool sibling = need->order != 0 && plan->orders[need->order - 1].parent == order->parent;
-    return sibling && need->order - 1 < at;
+    bool elder = need->order != 0 && need->order - 1 < at &&
+                 plan->orders[need->order - 1].parent == plan->orders[at].parent;
+    return elder || err_field(err, "dependsOn",
+                              "dependsOn of a child may name only earlier children of the same "
+                              "parent");
+}
+
+/* The new task that a need names; NULL: it names one that exists. An order whose key is known
+ * stands for the first task with it, which may be one that this very batch brings. */
+static struct order *named_order(const struct plan *plan, const struct order_need *need)
+{
+    struct order *order = need->order == 0 ? NULL : &plan->orders[need->order - 1];
+    order = order != NULL && order->same_as != NULL ? order->same_as : order;
+    return order != NULL && is_new(order) ? order : NULL;
+}
+
+static struct task_id named_id(const struct plan *plan, const struct order_need *need)
+{
+    const struct order *order = named_order(plan, need);
+    return order != NULL      ? order->task.id
+           : need->order != 0 ? plan->orders[need->order - 1].task.id
+                              : need->id;
 }
 
 static bool check_need(struct plan *plan, size_t at, const struct order_need *need, struct err *err)
 {
     char text[TASK_ID_TEXT];
     if (is_child(&plan->orders[at])) {
-        return child_may_need(plan, at, need) ||
-               err_field(err, "dependsOn",
-                         "dependsOn of a child may name only earlier children of the same parent");
+        return check_child_need(plan, at, need, err);
     }
-    if (need->order != 0) {
-        return !is_child(&plan->orders[need->order - 1]) ||
-               err_field(err, "dependsOn", "dependsOn may not name the child of another task");
+    if (need->order != 0 && is_child(&plan->orders[need->order - 1])) {
+        return err_field(err, "dependsOn", "dependsOn may not name the child of another task");
     }
-    struct item *item = batch_item(plan->batch, need->id);
+    if (named_order(plan, need) != NULL) {
+        return true;
+    }
+    const struct item *item = batch_item(plan->batch, named_id(plan, need));
     if (item == NULL) {
         *err = plan->batch->err;
         return false;
     }
-    return item->found || err_field(err, "dependsOn", "dependsOn names the unknown task %s",
-                                    id_text(need->id, text).ptr);
+    return (item->found && !item->removed) ||
+           err_field(err, "dependsOn", "dependsOn names the unknown task %s",
+                     id_text(named_id(plan, need), text).ptr);
 }
 
-static bool resolve_needs(struct plan *plan, size_t at, struct err *err)
+static bool check_needs(struct plan *plan, struct err *err)
 {
-    struct order *order = &plan->orders[at];
-    struct task_id *ids = arena_array(plan->command->arena, struct task_id, order->needs_count);
-    for (size_t i = 0; i < order->needs_count; i++) {
-        const struct order_need *need = &order->needs[i];
-        if (!check_need(plan, at, need, err)) {
-            return false;
+    for (size_t at = 0; at < plan->count; at++) {
+        const struct order *order = &plan->orders[at];
+        for (size_t i = 0; is_new(order) && i < order->needs_count; i++) {
+            if (!check_need(plan, at, &order->needs[i], err)) {
+                return false;
+            }
         }
-        ids[i] = need->order != 0 ? plan->orders[need->order - 1].task.id : need->id;
-        plan->open[at] += need->order != 0;
     }
-    order->task.depends = ids;
-    order->task.depends_count = order->needs_count;
     return true;
 }
 
-/* ---- Parents ---- */
+static int by_id(const void *left, const void *right)
+{
+    const struct task_id *a = left, *b = right;
+    return a->hi != b->hi ? (a->hi > b->hi) - (a->hi < b->hi) : (a->lo > b->lo) - (a->lo < b->lo);
+}
 
-static void resolve_parent(struct plan *plan, size_t at)
+/* Named twice, a dependency counts once. */
+static void relate(struct plan *plan, struct order *order)
+{
+    struct arena *arena = plan->command->arena;
+    struct task_id *ids = arena_array(arena, struct task_id, order->needs_count + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < order->needs_count; i++) {
+        struct order *named = named_order(plan, &order->needs[i]);
+        ids[i] = named_id(plan, &order->needs[i]);
+        if (named != NULL) {
+            kin_born(plan->batch, named, arena);
+        }
+    }
+    qsort(ids, order->needs_count, sizeof *ids, by_id);
+    for (size_t i = 0; i < order->needs_count; i++) {
+        if (count == 0 || !id_eq(ids[count - 1], ids[i])) {
+            ids[count++] = ids[i];
+        }
+    }
+    order->task.depends = ids;
+    order->task.depends_count = count;
+    order->task.unmet = (int32_t)count;
+    struct item *me = kin_born(plan->batch, order, arena);
+    me->now.unmet = me->was.unmet = (int32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        kin_await(plan->batch, batch_peek(plan->batch, ids[i]), me);
+    }
+}
+
+/* ---- Circles ---- */
+
+/* Top-level tasks may name each other in any order. Each is reached from those that depend on
+ * nothing; what is never reached is a circle. Each need is walked over once. */
+static bool check_circles(const struct plan *plan, struct err *err)
+{
+    size_t n = plan->count, reached = 0, done = 0, tops = 0;
+    struct arena *arena = &plan->batch->arena;
+    size_t *open = arena_array(arena, size_t, n), *line = arena_array(arena, size_t, n);
+    size_t *first = arena_array(arena, size_t, n + 2), *next = NULL, *who = NULL, edges = 0;
+    for (size_t i = 0; i < n; i++) {
+        edges += plan->orders[i].needs_count;
+    }
+    next = arena_array(arena, size_t, edges + 1);
+    who = arena_array(arena, size_t, edges + 1);
+    edges = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct order *order = &plan->orders[i];
+        if (is_child(order) || !is_new(order)) {
+            continue;
+        }
+        tops++;
+        for (size_t j = 0; j < order->needs_count; j++) {
+            size_t on = order->needs[j].order;
+            if (on != 0 && is_new(&plan->orders[on - 1])) {
+                who[++edges] = i;
+                next[edges] = first[on];
+                first[on] = edges;
+                open[i]++;
+            }
+        }
+        if (open[i] == 0) {
+            line[reached++] = i;
+        }
+    }
+    while (done < reached) {
+        for (size_t edge = first[line[done++] + 1]; edge != 0; edge = next[edge]) {
+            if (--open[who[edge]] == 0) {
+                line[reached++] = who[edge];
+            }
+        }
+    }
+    return reached == tops || err_field(err, "dependsOn", "dependsOn forms a cycle");
+}
+
+/* ---- Families ---- */
+
+static bool resolve_parent(struct plan *plan, size_t at, struct err *err)
 {
     struct order *order = &plan->orders[at];
-    if (!is_child(order)) {
-        return;
+    if (!is_child(order) || order->skipped) {
+        return true;
+    }
+    if (order->known) {
+        return err_field(err, "idempotencyKey",
+                         "the idempotencyKey of a child is that of another task already: give the "
+                         "key to its parent");
     }
     struct task *parent = &plan->orders[order->parent - 1].task;
     order->task.parent = parent->id;
@@ -84,123 +192,34 @@ static void resolve_parent(struct plan *plan, size_t at)
     if (!str_absent(parent->document)) {
         order->task.batch = id_none(parent->batch) ? parent->id : parent->batch;
     }
+    return true;
+}
+
+static void add_child(struct plan *plan, size_t at)
+{
+    const struct order *order = &plan->orders[at];
+    struct item *parent =
+        kin_born(plan->batch, &plan->orders[order->parent - 1], plan->command->arena);
+    if (parent->kin.at == NULL) {
+        parent->kin.at = arena_array(&plan->batch->arena, struct kin, plan->count);
+    }
+    parent->kin.at[parent->kin.count++] = (struct kin){0, order->task.id, TASK_WAITING};
 }
 
 /* ---- States ---- */
 
-static const struct task *needed(const struct plan *plan, const struct order_need *need)
-{
-    return need->order != 0 ? &plan->orders[need->order - 1].task
-                            : &batch_item(plan->batch, need->id)->now;
-}
-
-static struct str bad_need(const struct plan *plan, const struct task *on)
-{
-    char text[TASK_ID_TEXT];
-    return arena_printf(plan->command->arena, "dependency %s ended %s", id_text(on->id, text).ptr,
-                        task_state_name(on->state));
-}
-
-/* How many of its dependencies are open; one that ended badly cancels it at once. */
-static bool count_open(const struct plan *plan, struct order *order, struct str *bad)
+static void begin_one(struct plan *plan, struct order *order)
 {
     struct task *task = &order->task;
-    task->unmet = 0;
-    for (size_t i = 0; i < order->needs_count; i++) {
-        const struct task *on = needed(plan, &order->needs[i]);
-        bool over = task_state_terminal(on->state);
-        if (over && on->state != TASK_COMPLETED && !task->runs_anyway) {
-            *bad = bad_need(plan, on);
-            return false;
-        }
-        task->unmet += !over;
-    }
-    return true;
-}
-
-static void cancel_at_once(struct task *task, struct str reason, int64_t now_ms)
-{
-    struct err refused;
-    task_begin_waiting(task, now_ms);
-    (void)!task_cancel(task, reason, now_ms, &refused);
-}
-
-static void begin_top(const struct plan *plan, struct order *order)
-{
     int64_t now_ms = plan->batch->now.wall_ms;
-    struct str bad;
-    if (!count_open(plan, order, &bad)) {
-        cancel_at_once(&order->task, bad, now_ms);
-    } else if (order->task.unmet > 0) {
-        task_begin_waiting(&order->task, now_ms);
+    /* A batch that was begun again has left its marks. */
+    task->cancel_reason = STR_NONE;
+    task->error = (struct task_error){0};
+    task->queued_ms = task->started_ms = task->finished_ms = task->cancelled_ms = 0;
+    if (is_child(order) || order->needs_count > 0) {
+        task_begin_waiting(task, now_ms);
     } else {
-        task_begin(&order->task, now_ms);
-    }
-}
-
-static bool is_first_child(const struct plan *plan, size_t at)
-{
-    for (size_t i = plan->orders[at].parent; i < at; i++) {
-        if (plan->orders[i].parent == plan->orders[at].parent) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void begin_child(const struct plan *plan, size_t at)
-{
-    struct order *order = &plan->orders[at];
-    const struct task *parent = &plan->orders[order->parent - 1].task;
-    int64_t now_ms = plan->batch->now.wall_ms;
-    order->task.unmet = (int32_t)order->needs_count;
-    if (task_state_terminal(parent->state)) {
-        cancel_at_once(&order->task, parent->cancel_reason, now_ms);
-    } else if (parent->state == TASK_QUEUED && is_first_child(plan, at)) {
-        task_begin(&order->task, now_ms);
-    } else {
-        task_begin_waiting(&order->task, now_ms);
-    }
-}
-
-static void settle_need(struct plan *plan, size_t settled)
-{
-    for (size_t i = 0; i < plan->count; i++) {
-        for (size_t j = 0; j < plan->orders[i].needs_count; j++) {
-            plan->open[i] -= plan->orders[i].needs[j].order == settled + 1;
-        }
-    }
-}
-
-/* Top-level tasks, each after what it depends on. False: some depend on each other in a circle. */
-static bool begin_tops(struct plan *plan, struct err *err)
-{
-    bool *begun = arena_array(&plan->batch->arena, bool, plan->count);
-    size_t left = 0;
-    for (size_t i = 0; i < plan->count; i++) {
-        begun[i] = is_child(&plan->orders[i]) || plan->orders[i].known;
-        left += !begun[i];
-    }
-    for (bool moved = true; moved && left > 0;) {
-        moved = false;
-        for (size_t i = 0; i < plan->count; i++) {
-            if (!begun[i] && plan->open[i] == 0) {
-                begin_top(plan, &plan->orders[i]);
-                settle_need(plan, i);
-                begun[i] = moved = true;
-                left--;
-            }
-        }
-    }
-    return left == 0 || err_field(err, "dependsOn", "dependsOn forms a cycle");
-}
-
-static void settle_known(struct plan *plan)
-{
-    for (size_t i = 0; i < plan->count; i++) {
-        if (plan->orders[i].known) {
-            settle_need(plan, i);
-        }
+        task_begin(task, now_ms);
     }
 }
 
@@ -210,20 +229,27 @@ bool flow_begin(struct batch *batch, struct command *command)
                         .command = command,
                         .orders = command->create.orders,
                         .count = command->create.count};
-    plan.open = arena_array(&batch->arena, size_t, plan.count);
     for (size_t i = 0; i < plan.count; i++) {
-        resolve_parent(&plan, i);
-        if (!plan.orders[i].known && !resolve_needs(&plan, i, &command->err)) {
+        if (!resolve_parent(&plan, i, &command->err)) {
             return false;
         }
     }
-    settle_known(&plan);
-    if (!begin_tops(&plan, &command->err)) {
+    if (!check_needs(&plan, &command->err) || !check_circles(&plan, &command->err)) {
         return false;
     }
     for (size_t i = 0; i < plan.count; i++) {
-        if (is_child(&plan.orders[i])) {
-            begin_child(&plan, i);
+        if (is_new(&plan.orders[i])) {
+            begin_one(&plan, &plan.orders[i]);
+        }
+    }
+    for (size_t i = 0; i < plan.count; i++) {
+        struct order *order = &plan.orders[i];
+        if (is_new(order)) {
+            relate(&plan, order);
+            batch_change(batch, kin_born(batch, order, command->arena), command);
+        }
+        if (is_new(order) && is_child(order)) {
+            add_child(&plan, i);
         }
     }
     return true;

@@ -110,6 +110,9 @@ static bool follow_items(struct batch *batch)
     bool any = false;
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
+        if (item->order != NULL) {
+            continue; /* told as an order */
+        }
         if (item->found && item->owner != NULL && !item->removed) {
             tell_progress(batch, item);
         }
@@ -207,9 +210,6 @@ bool guest_cancel(struct batch *batch, struct task_id id, struct str reason, str
     struct item *item;
     if (!batch_find(batch, id, &item, err)) {
         return false;
-    }
-    if (item->now.container) {
-        return flow_cancel(batch, item, reason, batch, err);
     }
     if (!task_cancel(&item->now, reason, batch->now.wall_ms, err)) {
         return false;

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "queue/engine.h"
+#include "queue/flow.h"
 
 /* ---- Telling ---- */
 
@@ -263,7 +264,7 @@ static void publish_items(struct batch *batch)
 {
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
-        if (item->owner == NULL || item->fresh) {
+        if (item->owner == NULL || item->fresh || item->order != NULL) {
             continue;
         }
         if (!item->removed) {
@@ -339,9 +340,11 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
     if (item->was.state == TASK_RUNNING || item->now.state != TASK_RUNNING) {
         lane_wake(&batch->engine->lanes, lane); /* the place it did not take is another's */
     }
-    if (item->found && item->owner == NULL && item->now.state == TASK_QUEUED) {
+    if (item->found && item->owner == NULL && item->now.state == TASK_QUEUED &&
+        !item->now.container) {
         broker_give_back(broker, hint);
-    } else if (item->now.state != TASK_RUNNING && !str_absent(hint->document)) {
+    } else if ((item->now.state != TASK_RUNNING || item->now.container) &&
+               !str_absent(hint->document)) {
         broker_let_go(broker, hint->document, hint->id, STR_NONE);
     }
 }
@@ -429,6 +432,7 @@ void publish(struct batch *batch)
     publish_orders(batch);
     publish_queues(batch);
     publish_strays(batch);
+    flow_publish(batch);
     publish_aborts(batch);
     broker_flush(engine->broker);
     guests_settle(batch, true);
@@ -501,25 +505,22 @@ static bool boot_task(void *arg, const struct task *task, struct err *err)
     return true;
 }
 
-static bool is_held(struct engine *engine, struct str document)
+/* The broker holds exactly what the store holds: also what a family keeps while none of its members
+ * runs. */
+static bool boot_document(void *arg, struct str document, struct task_id holder, struct err *err)
 {
-    struct broker_document found;
-    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    broker_document(engine->broker, document, 0, &arena, &found);
-    return found.held;
+    struct boot *boot = arg;
+    char lock[LOCK_TEXT];
+    (void)err;
+    broker_hold(boot->engine->broker, document, holder, id_text(holder, lock));
+    return true;
 }
 
-/* An open batch holds its document also while none of its children runs. */
 static void boot_members(struct boot *boot)
 {
-    struct engine *engine = boot->engine;
     for (size_t i = 0; i < boot->count; i++) {
-        const struct task *task = &boot->members[i];
-        if (task->container && task->state == TASK_RUNNING && id_none(task->batch) &&
-            !str_absent(task->document) && !is_held(engine, task->document)) {
-            hold(engine, task);
-        } else if (task->state == TASK_QUEUED) {
-            publish_offer(engine, task);
+        if (boot->members[i].state == TASK_QUEUED) {
+            publish_offer(boot->engine, &boot->members[i]);
         }
     }
 }
@@ -542,8 +543,9 @@ bool publish_boot(struct engine *engine, struct err *err)
 {
     struct boot boot = {.engine = engine};
     bool ok = store_scan_queues(engine->store, boot_queue, &boot, err) &&
-              (engine->shared || store_scan_live(engine->store, boot_task, &boot, err)) &&
-              boot_lanes(&boot, err);
+              (engine->shared || (store_scan_live(engine->store, boot_task, &boot, err) &&
+                                  store_scan_held(engine->store, boot_document, &boot, err))) &&
+              boot_lanes(&boot, err) && flow_boot(engine, err);
     if (ok) {
         boot_members(&boot);
     }

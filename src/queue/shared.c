@@ -227,10 +227,11 @@ bool relies_on_broker(const struct engine *engine)
     return !broker_away(engine->broker) && !engine->doubts_broker;
 }
 
+/* What the store refused is offered again; in a fleet, claims also look for themselves. */
 static bool polls(const struct engine *engine)
 {
-    return engine->shared && (!list_empty(&engine->waiting) || !list_empty(&engine->put_off)) &&
-           (!relies_on_broker(engine) || !list_empty(&engine->put_off));
+    return !list_empty(&engine->put_off) ||
+           (engine->shared && !list_empty(&engine->waiting) && !relies_on_broker(engine));
 }
 
 static void offer_again(struct engine *engine)

@@ -17,6 +17,7 @@ typedef bool verb_fn(struct batch *batch, struct item *item, struct command *com
 static void with_task(struct batch *batch, struct command *command, verb_fn *verb)
 {
     struct item *item;
+    flow_follow(batch); /* a child that an earlier command started has opened its parent */
     if (batch_find(batch, command->one.id, &item, &command->err)) {
         if (item_busy(item, command)) {
             batch_defer(batch, command);
@@ -41,9 +42,6 @@ static bool cancel(struct batch *batch, struct item *item, struct command *comma
 {
     if (item->now.state == TASK_CANCELLED || item->now.cancel_requested) {
         return true; /* said again */
-    }
-    if (item->now.container) {
-        return flow_cancel(batch, item, command->one.reason, command, &command->err);
     }
     if (!task_cancel(&item->now, command->one.reason, batch->now.wall_ms, &command->err)) {
         return false;
@@ -75,8 +73,7 @@ static bool change(struct batch *batch, struct item *item, struct command *comma
     }
     item->renewed = command->one.patch.has_scheduled;
     batch_change(batch, item, command);
-    return !item->now.container ||
-           flow_change(batch, item, &command->one.patch, command, &command->err);
+    return flow_change(batch, item, &command->one.patch, command, &command->err);
 }
 
 void on_change(struct batch *batch, struct command *command)
@@ -102,9 +99,7 @@ static bool remove_item(struct batch *batch, struct item *item, struct command *
         return err_set(&command->err, ERR_CONFLICT,
                        "a child cannot be removed before its parent has ended");
     }
-    batch_change(batch, item, command);
-    item->removed = true;
-    return true;
+    return flow_remove(batch, item, command, &command->err);
 }
 
 void on_remove(struct batch *batch, struct command *command)

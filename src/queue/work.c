@@ -9,11 +9,13 @@
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "queue/engine.h"
+#include "queue/flow.h"
 
 void batch_init(struct batch *batch, struct engine *engine)
 {
     memset(batch, 0, offsetof(struct batch, fired));
     batch->engine = engine;
+    batch->follow_left = FOLLOW_MAX;
     batch->now = clock_now(engine->with.clock);
     batch->fired_count = batch->queue_changes_count = batch->returned_count = 0;
     batch->swept = false;
@@ -37,6 +39,9 @@ void batch_fini(struct batch *batch)
     map_fini(&batch->keys);
     mem_free(batch->all);
     mem_free(batch->orders);
+    mem_free(batch->walk.at);
+    mem_free(batch->born.at);
+    mem_free(batch->unfollowed.at);
     mem_free(batch->proposals);
     mem_free(batch->aborts);
     event_batch_free(batch->events);
@@ -226,6 +231,7 @@ struct item *batch_change(struct batch *batch, struct item *item, const void *ow
 {
     item->owner = owner;
     batch->writes = true;
+    flow_note(batch, item);
     return item;
 }
 
@@ -304,7 +310,7 @@ static bool save_orders(struct batch *batch, struct err *err)
 
 static bool is_changed(const struct item *item)
 {
-    return item->owner != NULL && !item->fresh;
+    return item->owner != NULL && !item->fresh && item->order == NULL;
 }
 
 static size_t list_changes(struct batch *batch, struct task_change *changes,
@@ -374,7 +380,8 @@ bool batch_save(struct batch *batch, bool *lost)
         return false;
     }
     bool saved = save_orders(batch, &err) && save_items(batch, lost, &err) &&
-                 save_queues(batch, &err) && (*lost || janitor_sweep(batch, &err));
+                 save_queues(batch, &err) && flow_save(batch, &err) &&
+                 (*lost || janitor_sweep(batch, &err));
     if (saved && !*lost && batch->writes) {
         saved = tx_commit(&batch->tx, &err);
     }

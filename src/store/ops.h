@@ -31,6 +31,8 @@ struct store_ops {
     uint64_t (*last_id)(const struct store *store);
     uint64_t (*epoch)(const struct store *store);
     bool (*scan_live)(struct store *store, store_each_fn *each, void *arg, struct err *err);
+    bool (*scan_held)(struct store *store, store_held_fn *each, void *arg,
+                      struct err *err); /* NULL: a shared store */
 
     bool (*begin)(struct store *store, struct tx **out, struct err *err);
     bool (*commit)(struct tx *tx, struct err *err); /* the tx is over, however it ends */
@@ -40,12 +42,8 @@ struct store_ops {
                       struct err *err);
     bool (*insert)(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err);
     bool (*save)(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
-    bool (*children)(struct tx *tx, struct task_id parent, struct arena *arena,
-                     struct task_id **ids, size_t *count, struct err *err);
-    bool (*dependents)(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
-                       size_t *count, struct err *err);
-    bool (*dependencies)(struct tx *tx, struct task_id id, struct arena *arena,
-                         struct task_id **ids, size_t *count, struct err *err);
+    bool (*kin)(struct tx *tx, const struct kin_query *query, struct arena *arena,
+                struct kin_list *out, struct err *err);
     bool (*free_document)(struct tx *tx, struct str document, struct task_id holder,
                           struct err *err);
     bool (*remove)(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);

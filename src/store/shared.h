@@ -55,12 +55,13 @@ static inline struct task_id task_holder(const struct task *task)
     return id_none(task->batch) ? task->id : task->batch;
 }
 
-/* Does this change start, or end, the time in which the task needs its document? A container that
- * stops running lets go of all that its members needed; a member of nothing. */
+/* Does this change start, or end, the time in which the task needs its document? A container takes
+ * none itself: the first of its members that starts takes it in its name. When it stops running it
+ * lets go of all that its members needed; a member of nothing. */
 static inline bool change_takes_document(const struct task_change *change)
 {
-    return !str_absent(change->now->document) && change->now->state == TASK_RUNNING &&
-           change->was->state != TASK_RUNNING;
+    return !str_absent(change->now->document) && !change->now->container &&
+           change->now->state == TASK_RUNNING && change->was->state != TASK_RUNNING;
 }
 
 static inline bool change_frees_document(const struct task_change *change)

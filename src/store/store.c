@@ -7,6 +7,8 @@
  * SPDX-License-Identifier: MIT */
 #include "store/store.h"
 
+#include <assert.h>
+
 #include "store/ops.h"
 
 struct store_kind {
@@ -54,6 +56,12 @@ bool store_scan_live(struct store *store, store_each_fn *each, void *arg, struct
     return store->ops->scan_live(store, each, arg, err);
 }
 
+bool store_scan_held(struct store *store, store_held_fn *each, void *arg, struct err *err)
+{
+    assert(store->ops->scan_held != NULL);
+    return store->ops->scan_held(store, each, arg, err);
+}
+
 bool store_begin(struct store *store, struct tx **out, struct err *err)
 {
     return store->ops->begin(store, out, err);
@@ -95,22 +103,11 @@ bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *e
     return tx->ops->save(tx, changes, n, err);
 }
 
-bool tx_children(struct tx *tx, struct task_id parent, struct arena *arena, struct task_id **ids,
-                 size_t *count, struct err *err)
+bool tx_kin(struct tx *tx, const struct kin_query *query, struct arena *arena, struct kin_list *out,
+            struct err *err)
 {
-    return tx->ops->children(tx, parent, arena, ids, count, err);
-}
-
-bool tx_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
-                   size_t *count, struct err *err)
-{
-    return tx->ops->dependents(tx, id, arena, ids, count, err);
-}
-
-bool tx_dependencies(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
-                     size_t *count, struct err *err)
-{
-    return tx->ops->dependencies(tx, id, arena, ids, count, err);
+    *out = (struct kin_list){0};
+    return query->count == 0 || tx->ops->kin(tx, query, arena, out, err);
 }
 
 bool tx_free_document(struct tx *tx, struct str document, struct task_id holder, struct err *err)

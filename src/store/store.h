@@ -48,6 +48,12 @@ typedef bool store_each_fn(void *arg, const struct task *task, struct err *err);
 MUST_CHECK bool store_scan_live(struct store *store, store_each_fn *each, void *arg,
                                 struct err *err);
 
+/* Calls `each` for every document that is held, with its holder: the other half of the boot. Only
+ * of an embedded store: what nodes share is looked up by the steward (fleet.h). */
+typedef bool store_held_fn(void *arg, struct str document, struct task_id holder, struct err *err);
+MUST_CHECK bool store_scan_held(struct store *store, store_held_fn *each, void *arg,
+                                struct err *err);
+
 /* ---- Transactions ---- */
 
 /* After any call of a transaction has failed, only tx_close() makes sense. */
@@ -101,13 +107,33 @@ struct task_change {
 };
 MUST_CHECK bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
 
-/* Relations, as they were inserted (task.parent, task.depends), in order of creation. */
-MUST_CHECK bool tx_children(struct tx *tx, struct task_id parent, struct arena *arena,
-                            struct task_id **ids, size_t *count, struct err *err);
-MUST_CHECK bool tx_dependents(struct tx *tx, struct task_id id, struct arena *arena,
-                              struct task_id **ids, size_t *count, struct err *err);
-MUST_CHECK bool tx_dependencies(struct tx *tx, struct task_id id, struct arena *arena,
-                                struct task_id **ids, size_t *count, struct err *err);
+/* Relations, as they were inserted (task.parent, task.depends). */
+enum kinship {
+    KIN_CHILDREN,     /* its children */
+    KIN_WAITING,      /* who depends on it and is WAITING */
+    KIN_DEPENDENCIES, /* what it depends on; what was removed is not among them */
+    KINSHIPS
+};
+struct kin {
+    size_t of; /* the place among `ids` of the task whose kin this is */
+    struct task_id id;
+    enum task_state state; /* as this transaction's rows have it */
+};
+struct kin_list {
+    struct kin *at;
+    size_t count;
+};
+/* Those of `ids[0]`, then of `ids[1]`, ..., each in order of creation, behind the id `after` (none:
+ * from the first) and at most `most` in all (0: no limit). The ids must grow. */
+struct kin_query {
+    enum kinship kinship;
+    const struct task_id *ids;
+    size_t count;
+    struct task_id after;
+    size_t most;
+};
+MUST_CHECK bool tx_kin(struct tx *tx, const struct kin_query *query, struct arena *arena,
+                       struct kin_list *out, struct err *err);
 
 /* Ends the lease of a document that was kept. Nothing happens if `holder` does not hold it. */
 MUST_CHECK bool tx_free_document(struct tx *tx, struct str document, struct task_id holder,
@@ -119,8 +145,8 @@ MUST_CHECK bool tx_delete(struct tx *tx, const struct task_id *ids, size_t n, st
 
 /* Retention: among at most `most` finished tasks after *cursor (in creation order; 0 to begin),
  * removes those that finished before `before_ms`. Children are passed over: they go with their
- * parent. *cursor becomes 0 at the end; *oldest_ms the smallest finished_ms seen and kept
- * (INT64_MAX: none). */
+ * parent. What a task that has not ended depends on is kept, with all its family. *cursor becomes 0
+ * at the end; *oldest_ms the smallest finished_ms seen and kept (INT64_MAX: none). */
 struct store_sweep {
     int64_t before_ms;
     size_t most;

@@ -13,13 +13,17 @@
 
 static const unsigned char life[TASK_STATES][TASK_EVENTS] = {
     [TASK_SCHEDULED] = {[EV_DUE] = TO(TASK_QUEUED),
+                        [EV_OPEN] = TO(TASK_RUNNING),
+                        [EV_HOLD] = TO(TASK_WAITING),
                         [EV_DELAY] = TO(TASK_SCHEDULED),
                         [EV_CANCEL] = TO(TASK_CANCELLED)},
     [TASK_WAITING] = {[EV_UNBLOCK] = TO(TASK_QUEUED),
+                      [EV_OPEN] = TO(TASK_RUNNING),
                       [EV_DELAY] = TO(TASK_SCHEDULED),
                       [EV_CANCEL] = TO(TASK_CANCELLED)},
     [TASK_QUEUED] = {[EV_CLAIM] = TO(TASK_RUNNING),
                      [EV_OPEN] = TO(TASK_RUNNING),
+                     [EV_HOLD] = TO(TASK_WAITING),
                      [EV_DELAY] = TO(TASK_SCHEDULED),
                      [EV_CANCEL] = TO(TASK_CANCELLED)},
     [TASK_RUNNING] = {[EV_COMPLETE] = TO(TASK_COMPLETED),
@@ -48,7 +52,7 @@ static const char *const event_names[TASK_EVENTS] = {
     [EV_COMPLETE] = "complete", [EV_RETRY] = "be retried",     [EV_GIVE_UP] = "fail",
     [EV_TIME_OUT] = "time out", [EV_RELEASE] = "be released",  [EV_CANCEL] = "be cancelled",
     [EV_REVIVE] = "be retried", [EV_DELAY] = "be put off",     [EV_OPEN] = "be opened",
-    [EV_SHELVE] = "be retried", [EV_REOPEN] = "be retried",
+    [EV_SHELVE] = "be retried", [EV_REOPEN] = "be retried",    [EV_HOLD] = "be held back",
 };
 
 const char *task_event_name(enum task_event event)
@@ -76,11 +80,24 @@ static bool move(struct task *task, enum task_event event, int64_t now_ms, struc
     return true;
 }
 
-void task_begin_waiting(struct task *task, int64_t now_ms)
+static bool begin_expired(struct task *task, int64_t now_ms)
 {
     task->created_ms = task->updated_ms = now_ms;
     task->progress = -1;
-    task->state = TASK_WAITING;
+    if (task->expires_ms == 0 || task->expires_ms > now_ms) {
+        return false;
+    }
+    task->state = TASK_CANCELLED;
+    task->cancel_reason = STR("expired");
+    task->cancelled_ms = task->finished_ms = now_ms;
+    return true;
+}
+
+void task_begin_waiting(struct task *task, int64_t now_ms)
+{
+    if (!begin_expired(task, now_ms)) {
+        task->state = TASK_WAITING;
+    }
 }
 
 bool task_unblock(struct task *task, int64_t now_ms, struct err *err)
@@ -97,13 +114,10 @@ bool task_unblock(struct task *task, int64_t now_ms, struct err *err)
 
 void task_begin(struct task *task, int64_t now_ms)
 {
-    task->created_ms = task->updated_ms = now_ms;
-    task->progress = -1;
-    if (task->expires_ms != 0 && task->expires_ms <= now_ms) {
-        task->state = TASK_CANCELLED;
-        task->cancel_reason = STR("expired");
-        task->cancelled_ms = task->finished_ms = now_ms;
-    } else if (task->scheduled_ms > now_ms) {
+    if (begin_expired(task, now_ms)) {
+        return;
+    }
+    if (task->scheduled_ms > now_ms) {
         task->state = TASK_SCHEDULED;
     } else {
         task->state = TASK_QUEUED;
@@ -349,7 +363,18 @@ bool task_shelve(struct task *task, int64_t now_ms, struct err *err)
         return false;
     }
     forget_end(task);
-    task->queued_ms = 0;
+    /* An expiry that has passed does not count for what was queued after it (due_expiry_ms). */
+    task->queued_ms = task->expires_ms != 0 && task->expires_ms <= now_ms ? now_ms : 0;
+    return true;
+}
+
+bool task_hold_back(struct task *task, int64_t now_ms, struct err *err)
+{
+    if (!move(task, EV_HOLD, now_ms, err)) {
+        return false;
+    }
+    bool revived = task->expires_ms != 0 && task->expires_ms <= task->queued_ms;
+    task->queued_ms = revived ? task->queued_ms : 0;
     return true;
 }
 

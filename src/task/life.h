@@ -24,9 +24,10 @@ enum task_event {
     EV_CANCEL,
     EV_REVIVE, /* a manual retry */
     EV_DELAY,  /* put off to a later time */
-    EV_OPEN,   /* a container's first child starts */
+    EV_OPEN,   /* a container's first child starts, or it ends without one that did */
     EV_SHELVE, /* a manual retry of what has to wait its turn again */
     EV_REOPEN, /* a manual retry of a container */
+    EV_HOLD,   /* it had its turn, and has to wait for it again: its parent was put off */
     TASK_EVENTS
 };
 
@@ -37,7 +38,8 @@ const char *task_event_name(enum task_event event);
 /* SCHEDULED or QUEUED, by scheduled_ms; fills the times. Everything else is the order's. */
 void task_begin(struct task *task, int64_t now_ms);
 
-/* WAITING for dependencies, or for its turn among its parent's children. */
+/* WAITING for dependencies, or for its turn among its parent's children; CANCELLED when it has
+ * expired already. */
 void task_begin_waiting(struct task *task, int64_t now_ms);
 
 /* What it waited for has happened: QUEUED, or SCHEDULED while its time is still ahead. */
@@ -91,6 +93,9 @@ MUST_CHECK bool task_revive(struct task *task, int64_t now_ms, struct err *err);
 
 /* FAILED, TIMEOUT or CANCELLED → WAITING: retried, but its turn has not come. */
 MUST_CHECK bool task_shelve(struct task *task, int64_t now_ms, struct err *err);
+
+/* SCHEDULED or QUEUED → WAITING: a child whose turn is over before it could start. */
+MUST_CHECK bool task_hold_back(struct task *task, int64_t now_ms, struct err *err);
 
 /* A container runs from its first child's start to its last child's end, without an attempt. */
 MUST_CHECK bool task_open(struct task *container, int64_t now_ms, struct err *err);

@@ -9,22 +9,31 @@ static bool is_there(struct bench *b, struct task_id id)
     return bench_load(b, id, &got);
 }
 
-typedef bool related_fn(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
-                        size_t *count, struct err *err);
+static struct kin_list kin_in(struct bench *b, struct tx *tx, enum kinship kinship,
+                              struct task_id id)
+{
+    struct err err = ERR_INIT;
+    struct kin_list kin;
+    struct kin_query query = {.kinship = kinship, .ids = &id, .count = 1};
+    CHECK_OK(tx_kin(tx, &query, &b->arena, &kin, &err));
+    return kin;
+}
 
-/* Checks that `fn` says these tasks, in this order. */
-static void check_related(struct bench *b, related_fn *fn, struct task_id id,
-                          const struct task *const *want, size_t n)
+/* Checks that these tasks are its kin, in this order. */
+static void check_kin(struct bench *b, enum kinship kinship, struct task_id id,
+                      const struct task *const *want, size_t n)
 {
     SCOPED(tx_close) struct tx *tx = NULL;
     struct err err = ERR_INIT;
-    struct task_id *ids = NULL;
-    size_t count = 0;
     CHECK_OK(store_begin(b->store, &tx, &err));
-    CHECK_OK(fn(tx, id, &b->arena, &ids, &count, &err));
-    CHECK_EQ(count, n);
+    struct kin_list kin = kin_in(b, tx, kinship, id);
+    CHECK_EQ(kin.count, n);
     for (size_t i = 0; i < n; i++) {
-        CHECK(id_eq(ids[i], want[i]->id));
+        struct task now;
+        CHECK(id_eq(kin.at[i].id, want[i]->id));
+        CHECK_EQ(kin.at[i].of, 0);
+        CHECK(bench_load(b, want[i]->id, &now));
+        CHECK_EQ(kin.at[i].state, now.state);
     }
 }
 
@@ -55,11 +64,11 @@ TEST(children_are_known_in_order_of_creation)
     CHECK(bench_move(&b, &one.child[1], TASK_CANCELLED));
     const struct task *want[] = {&one.child[0], &one.child[1], &one.child[2]};
 
-    check_related(&b, tx_children, one.top.id, want, 3);
-    check_related(&b, tx_children, one.child[0].id, NULL, 0);
-    check_related(&b, tx_children, (struct task_id){one.top.id.hi + 1, 0}, NULL, 0);
+    check_kin(&b, KIN_CHILDREN, one.top.id, want, 3);
+    check_kin(&b, KIN_CHILDREN, one.child[0].id, NULL, 0);
+    check_kin(&b, KIN_CHILDREN, (struct task_id){one.top.id.hi + 1, 0}, NULL, 0);
     bench_reopen(&b);
-    check_related(&b, tx_children, one.top.id, want, 3);
+    check_kin(&b, KIN_CHILDREN, one.top.id, want, 3);
     CHECK_EQ(bench_list(&b, &(struct task_filter){.parent = two.top.id, .limit = 9}).count, 3);
     check_healthy(&b);
 }
@@ -71,8 +80,6 @@ TEST(more_children_than_fit_on_a_page_are_all_known)
     SCOPED(tx_close) struct tx *tx = NULL;
     struct err err = ERR_INIT;
     struct task top = bench_task(&b);
-    struct task_id *ids = NULL;
-    size_t count = 0;
     top.container = true;
     bench_insert(&b, &top);
     CHECK_OK(store_begin(b.store, &tx, &err));
@@ -81,10 +88,27 @@ TEST(more_children_than_fit_on_a_page_are_all_known)
         const struct task *one = &child;
         CHECK_OK(tx_insert(tx, &one, 1, &err));
     }
-    CHECK_OK(tx_children(tx, top.id, &b.arena, &ids, &count, &err)); /* its own, uncommitted */
-    CHECK_EQ(count, 1000);
+    CHECK_EQ(kin_in(&b, tx, KIN_CHILDREN, top.id).count, 1000); /* its own, uncommitted */
     CHECK_OK(tx_commit(&tx, &err));
     CHECK_EQ(bench_detail(&b, top.id).children_count, 1000);
+}
+
+/* It is WAITING, as whoever depends on something that has not ended. */
+static void make_wait(struct task *task, const struct task_id *on, size_t count)
+{
+    task->state = TASK_WAITING;
+    task->queued_ms = 0;
+    task->depends = on;
+    task->depends_count = count;
+    task->unmet = (int32_t)count;
+}
+
+static struct task bench_waiting(struct bench *b, const struct task_id *on)
+{
+    struct task task = bench_task(b);
+    make_wait(&task, on, 1);
+    bench_insert(b, &task);
+    return task;
 }
 
 TEST(dependencies_are_known_from_both_ends)
@@ -94,27 +118,59 @@ TEST(dependencies_are_known_from_both_ends)
     struct task on[2] = {bench_on_document(&b, NULL), bench_on_document(&b, NULL)},
                 first = bench_task(&b), second = bench_task(&b);
     struct task_id both[] = {on[1].id, on[0].id, on[1].id}; /* in any order, one of them twice */
-    first.depends = both;
-    first.depends_count = 3;
-    second.depends = &on[0].id;
-    second.depends_count = 1;
+    make_wait(&first, both, 3);
+    make_wait(&second, &on[0].id, 1);
     first.unmet = 2;
     bench_insert(&b, &first);
     bench_insert(&b, &second);
     const struct task *needs[] = {&on[0], &on[1]}, *waiting[] = {&first, &second};
-    bench_start(&b, &first); /* a change does not change relations */
 
     for (int restarts = 0; restarts < 2; restarts++) {
-        check_related(&b, tx_dependencies, first.id, needs, 2);
-        check_related(&b, tx_dependencies, second.id, needs, 1);
-        check_related(&b, tx_dependencies, on[0].id, NULL, 0);
-        check_related(&b, tx_dependents, on[0].id, waiting, 2);
-        check_related(&b, tx_dependents, on[1].id, waiting, 1);
-        check_related(&b, tx_dependents, first.id, NULL, 0);
-        check_related(&b, tx_dependents, (struct task_id){on[0].id.hi, 1}, NULL, 0);
+        check_kin(&b, KIN_DEPENDENCIES, first.id, needs, 2);
+        check_kin(&b, KIN_DEPENDENCIES, second.id, needs, 1);
+        check_kin(&b, KIN_DEPENDENCIES, on[0].id, NULL, 0);
+        check_kin(&b, KIN_WAITING, on[0].id, waiting, 2);
+        check_kin(&b, KIN_WAITING, on[1].id, waiting, 1);
+        check_kin(&b, KIN_WAITING, first.id, NULL, 0);
+        check_kin(&b, KIN_WAITING, (struct task_id){on[0].id.hi, 1}, NULL, 0);
         check_healthy(&b);
         bench_reopen(&b);
     }
+    CHECK(bench_move(&b, &first, TASK_QUEUED)); /* a change does not change relations */
+    check_kin(&b, KIN_DEPENDENCIES, first.id, needs, 2);
+    check_kin(&b, KIN_WAITING, on[1].id, NULL, 0); /* but it waits no longer */
+}
+
+TEST(kin_of_many_come_in_order_and_by_the_page)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    struct kin_list kin;
+    struct task on[3] = {bench_on_document(&b, NULL), bench_on_document(&b, NULL),
+                         bench_on_document(&b, NULL)},
+                waits[4];
+    struct task_id ids[] = {on[0].id, on[1].id, on[2].id};
+    for (size_t i = 0; i < 4; i++) { /* nobody waits for the one in the middle */
+        waits[i] = bench_waiting(&b, &ids[i < 2 ? 0 : 2]);
+    }
+    CHECK_OK(store_begin(b.store, &tx, &err));
+    struct kin_query all = {.kinship = KIN_WAITING, .ids = ids, .count = 3};
+    CHECK_OK(tx_kin(tx, &all, &b.arena, &kin, &err));
+    CHECK_EQ(kin.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(id_eq(kin.at[i].id, waits[i].id));
+        CHECK_EQ(kin.at[i].of, i < 2 ? 0 : 2);
+    }
+    all.most = 3;
+    CHECK_OK(tx_kin(tx, &all, &b.arena, &kin, &err));
+    CHECK_EQ(kin.count, 3);
+    struct kin_query rest = {
+        .kinship = KIN_WAITING, .ids = &ids[2], .count = 1, .after = waits[2].id};
+    CHECK_OK(tx_kin(tx, &rest, &b.arena, &kin, &err));
+    CHECK_EQ(kin.count, 1);
+    CHECK(id_eq(kin.at[0].id, waits[3].id));
 }
 
 TEST(the_detail_view_tells_dependencies_with_their_results)
@@ -249,7 +305,7 @@ TEST(a_child_may_be_deleted_by_name)
     CHECK(bench_move(&b, &brood.child[1], TASK_CANCELLED));
     bench_delete(&b, brood.child[1].id);
     const struct task *left[] = {&brood.child[0], &brood.child[2]};
-    check_related(&b, tx_children, brood.top.id, left, 2);
+    check_kin(&b, KIN_CHILDREN, brood.top.id, left, 2);
     CHECK_EQ(bench_detail(&b, brood.top.id).children_count, 2);
     check_healthy(&b);
 }
@@ -261,20 +317,20 @@ TEST(dependencies_go_with_either_end)
     struct task on[2] = {bench_on_document(&b, NULL), bench_on_document(&b, NULL)},
                 one = bench_task(&b), two = bench_task(&b);
     struct task_id both[] = {on[0].id, on[1].id};
-    one.depends = two.depends = both;
-    one.depends_count = two.depends_count = 2;
+    make_wait(&one, both, 2);
+    make_wait(&two, both, 2);
     bench_insert(&b, &one);
     bench_insert(&b, &two);
     bench_cancel(&b, &on[0]);
     bench_cancel(&b, &two);
     bench_delete(&b, on[0].id);
     const struct task *needs[] = {&on[1]}, *waiting[] = {&one};
-    check_related(&b, tx_dependencies, one.id, needs, 1);
+    check_kin(&b, KIN_DEPENDENCIES, one.id, needs, 1);
     CHECK_EQ(bench_detail(&b, one.id).dependencies_count, 1);
 
     bench_delete(&b, two.id);
-    check_related(&b, tx_dependents, on[1].id, waiting, 1);
-    check_related(&b, tx_dependents, on[0].id, NULL, 0);
+    check_kin(&b, KIN_WAITING, on[1].id, waiting, 1);
+    check_kin(&b, KIN_WAITING, on[0].id, NULL, 0);
     check_healthy(&b);
 }
 
@@ -286,22 +342,17 @@ TEST(deletion_and_new_relations_mix_within_one_transaction)
     struct err err = ERR_INIT;
     struct task on = bench_on_document(&b, NULL), waits = bench_task(&b);
     const struct task *one = &waits;
-    struct task_id *ids = NULL;
-    size_t count = 0;
-    waits.depends = &on.id;
-    waits.depends_count = 1;
+    make_wait(&waits, &on.id, 1);
     bench_cancel(&b, &on);
     CHECK_OK(store_begin(b.store, &tx, &err));
     CHECK_OK(tx_insert(tx, &one, 1, &err));
-    CHECK_OK(tx_dependents(tx, on.id, &b.arena, &ids, &count, &err));
-    CHECK_EQ(count, 1);
+    CHECK_EQ(kin_in(&b, tx, KIN_WAITING, on.id).count, 1);
     CHECK_OK(tx_delete(tx, &on.id, 1, &err));
-    CHECK_OK(tx_dependencies(tx, waits.id, &b.arena, &ids, &count, &err));
-    CHECK_EQ(count, 0);
+    CHECK_EQ(kin_in(&b, tx, KIN_DEPENDENCIES, waits.id).count, 0);
     tx_close(&tx); /* none of it happened */
 
     CHECK(is_there(&b, on.id) && !is_there(&b, waits.id));
-    check_related(&b, tx_dependents, on.id, NULL, 0);
+    check_kin(&b, KIN_WAITING, on.id, NULL, 0);
     check_healthy(&b);
 }
 
@@ -354,4 +405,18 @@ TEST(a_sweep_leaves_a_family_that_has_not_ended)
     CHECK_EQ(sweep.removed, 0);
     CHECK_EQ(sweep.oldest_ms, b.now_ms);
     CHECK(is_there(&b, brood.top.id));
+}
+
+TEST(a_sweep_keeps_what_a_live_task_depends_on)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct brood brood;
+    bench_brood(&b, &brood, NULL);
+    struct task waits = bench_waiting(&b, &brood.child[1].id);
+    end_all(&b, &brood);
+    CHECK_EQ(sweep_all(&b, b.now_ms + 1).removed, 0);
+    CHECK(bench_move(&b, &waits, TASK_CANCELLED));
+    CHECK_EQ(sweep_all(&b, b.now_ms + 1).removed, 5);
+    check_healthy(&b);
 }

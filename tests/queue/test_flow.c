@@ -496,3 +496,262 @@ TEST(a_bad_end_in_the_batch_that_brings_its_dependents_cancels_them)
     CHECK_EQ(state_of(&r, next), TASK_CANCELLED);
     CHECK_EQ(state_of(&r, anyway), TASK_QUEUED);
 }
+
+/* ---- No dead ends: retry, expiry, changes and removal together with families ---- */
+
+TEST(a_retried_family_stands_in_its_documents_line_again)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t p = add(&r, 0, "d"), one = add(&r, p, "d");
+    r.orders[one - 1].task.max_retries = 0;
+    send(&r);
+    CHECK_EQ(claim_and(&b, OUTCOME_FAILED), ERR_NONE);
+    struct task_id holds = bench_create(&b, "t", .document = "d");
+    struct task other = bench_claim(&b, .worker = "w");
+    CHECK(id_eq(other.id, holds));
+
+    CHECK_EQ(bench_revive(&b, id_of(&r, p)), ERR_NONE); /* while its document is another's */
+    CHECK_EQ(state_of(&r, p), TASK_RUNNING);
+    CHECK(id_none(bench_claim(&b, .worker = "w").id));
+    CHECK_EQ(bench_why(&b, id_of(&r, one))->command.why.reasons[0].code, WHY_DOCUMENT_LOCKED);
+    CHECK_EQ(bench_finish(&b, &other, OUTCOME_COMPLETED), ERR_NONE);
+    bench_restart(&b);
+    struct task again = bench_claim(&b, .worker = "w");
+    CHECK(id_eq(again.id, id_of(&r, one)));
+    bench_create(&b, "t", .document = "d");
+    CHECK(id_none(bench_claim(&b, .worker = "w").id)); /* the family has it now */
+    CHECK_EQ(bench_finish(&b, &again, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, p), TASK_COMPLETED);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+}
+
+TEST(a_retry_reaches_all_that_did_not_end_well_below)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t root = add(&r, 0, NULL), one = add(&r, root, NULL), mid = add(&r, root, NULL),
+           x = add(&r, mid, NULL);
+    r.orders[one - 1].task.max_retries = 0;
+    send(&r);
+    CHECK_EQ(claim_and(&b, OUTCOME_FAILED), ERR_NONE);
+    CHECK_EQ(state_of(&r, x), TASK_CANCELLED);
+    CHECK_EQ(bench_revive(&b, id_of(&r, root)), ERR_NONE);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, x), TASK_QUEUED);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, mid), TASK_COMPLETED);
+    CHECK_EQ(state_of(&r, root), TASK_COMPLETED);
+}
+
+TEST(a_cancelled_parent_whose_children_all_complete_is_completed)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t p = add(&r, 0, NULL), one = add(&r, p, NULL);
+    send(&r);
+    struct task running = bench_claim(&b, .worker = "w");
+    CHECK_EQ(bench_cancel(&b, id_of(&r, p)), ERR_NONE);
+    CHECK(bench_task(&b, id_of(&r, one)).cancel_requested);
+    CHECK_EQ(bench_finish(&b, &running, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, p), TASK_COMPLETED); /* as a task whose cancel comes too late */
+}
+
+TEST(a_child_that_is_over_before_its_parent_begins_ends_it)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request born = {.b = &b}, late = {.b = &b}, goes_on = {.b = &b};
+    size_t p = add(&born, 0, NULL), one = add(&born, p, NULL), two = add(&born, p, NULL);
+    born.orders[one - 1].task.expires_ms = BENCH_START_MS - 1;
+    send(&born);
+    CHECK_EQ(state_of(&born, one), TASK_CANCELLED);
+    CHECK_EQ(state_of(&born, two), TASK_CANCELLED);
+    CHECK_EQ(state_of(&born, p), TASK_FAILED);
+
+    p = add(&late, 0, NULL), one = add(&late, p, NULL), two = add(&late, p, NULL);
+    late.orders[p - 1].delay_ms = 60000;
+    late.orders[one - 1].task.expires_ms = BENCH_START_MS + 1000;
+    send(&late);
+    CHECK_EQ(state_of(&late, p), TASK_SCHEDULED);
+    bench_pass_ms(&b, 1000);
+    CHECK_EQ(state_of(&late, two), TASK_CANCELLED);
+    CHECK_EQ(state_of(&late, p), TASK_FAILED);
+
+    p = add(&goes_on, 0, NULL), one = add(&goes_on, p, NULL), two = add(&goes_on, p, NULL);
+    goes_on.orders[p - 1].delay_ms = 60000;
+    goes_on.orders[p - 1].task.continues = true;
+    send(&goes_on);
+    CHECK_EQ(bench_cancel(&b, id_of(&goes_on, one)), ERR_NONE);
+    CHECK_EQ(state_of(&goes_on, p), TASK_SCHEDULED);
+    bench_pass_ms(&b, 60000);
+    CHECK_EQ(state_of(&goes_on, two), TASK_QUEUED);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&goes_on, p), TASK_FAILED);
+}
+
+TEST(a_purge_of_what_waits_for_a_parent_ends_the_parent)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    struct task_id first = bench_create(&b, "t", .queue = "other");
+    size_t p = add(&r, 0, NULL), one = add(&r, p, NULL);
+    r.orders[p - 1].task.queue = STR("other");
+    needs(&r, p, (struct order_need){.id = first});
+    send(&r);
+    CHECK_EQ(state_of(&r, p), TASK_WAITING);
+    bench_run(&b, bench_bulk_call(&b, BULK_PURGE, (struct task_filter){.queue = STR("default")}));
+    CHECK_EQ(state_of(&r, one), TASK_CANCELLED);
+    CHECK_EQ(state_of(&r, p), TASK_FAILED);
+}
+
+TEST(putting_off_a_parent_takes_its_childs_turn_back)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t p = add(&r, 0, NULL), one = add(&r, p, NULL), two = add(&r, p, NULL);
+    send(&r);
+    struct task_patch later = {.has_scheduled = true, .scheduled_ms = BENCH_START_MS + 5000};
+    CHECK_EQ(bench_change(&b, id_of(&r, p), later), ERR_NONE);
+    CHECK_EQ(state_of(&r, p), TASK_SCHEDULED);
+    CHECK_EQ(state_of(&r, one), TASK_WAITING);
+    CHECK(id_none(bench_claim(&b, .worker = "w").id));
+    bench_pass_ms(&b, 5000);
+    CHECK_EQ(state_of(&r, one), TASK_QUEUED);
+    CHECK_EQ(state_of(&r, two), TASK_WAITING);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, p), TASK_COMPLETED);
+}
+
+TEST(children_behind_a_bad_end_are_cancelled_and_those_before_it_finish)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t p = add(&r, 0, NULL), one = add(&r, p, NULL), two = add(&r, p, NULL),
+           three = add(&r, p, NULL);
+    send(&r);
+    struct task running = bench_claim(&b, .worker = "w");
+    CHECK_EQ(bench_cancel(&b, id_of(&r, two)), ERR_NONE);
+    CHECK_EQ(state_of(&r, three), TASK_CANCELLED);
+    CHECK(!bench_task(&b, id_of(&r, one)).cancel_requested);
+    CHECK_EQ(state_of(&r, p), TASK_RUNNING);
+    CHECK_EQ(bench_finish(&b, &running, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, p), TASK_FAILED);
+}
+
+TEST(a_dependency_named_twice_or_by_a_twin_counts_once)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id first = bench_create(&b, "t", .key = "k");
+    struct request r = {.b = &b};
+    size_t twin = add(&r, 0, NULL), waits = add(&r, 0, NULL);
+    r.orders[twin - 1].task.key = STR("k");
+    needs(&r, waits, (struct order_need){.id = first});
+    needs(&r, waits, (struct order_need){.id = first});
+    needs(&r, waits, (struct order_need){.order = twin});
+    CHECK_EQ(send(&r)->command.err.kind, ERR_NONE);
+    CHECK_EQ(bench_task(&b, id_of(&r, waits)).unmet, 1);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, waits), TASK_QUEUED);
+}
+
+TEST(a_child_cannot_be_the_task_that_its_key_stands_for)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "t", .key = "k");
+    struct request r = {.b = &b};
+    size_t p = add(&r, 0, NULL), one = add(&r, p, NULL);
+    r.orders[one - 1].task.key = STR("k");
+    struct call *call = send(&r);
+    CHECK_EQ(call->command.err.kind, ERR_INVALID);
+    CHECK_STR(str_of(call->command.err.field), "idempotencyKey");
+    CHECK_EQ(bench_count(&b, TASK_QUEUED), 1);
+}
+
+TEST(removing_a_dependency_leaves_nobody_waiting_for_it)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t bad = add(&r, 0, NULL), good = add(&r, 0, NULL), waits = add(&r, 0, NULL),
+           open = add(&r, 0, NULL), other = add(&r, 0, NULL);
+    needs(&r, waits, (struct order_need){.order = bad});
+    needs(&r, other, (struct order_need){.order = good});
+    needs(&r, other, (struct order_need){.order = open});
+    send(&r);
+    CHECK_EQ(bench_cancel(&b, id_of(&r, bad)), ERR_NONE);
+    CHECK_EQ(bench_revive(&b, id_of(&r, waits)), ERR_NONE);
+    CHECK_EQ(state_of(&r, waits), TASK_WAITING);
+    CHECK_EQ(bench_remove(&b, id_of(&r, bad)), ERR_NONE);
+    CHECK_EQ(state_of(&r, waits), TASK_CANCELLED); /* what it waits for can never complete */
+
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, good), TASK_COMPLETED);
+    CHECK_EQ(bench_remove(&b, id_of(&r, good)), ERR_NONE);
+    CHECK_EQ(bench_task(&b, id_of(&r, other)).unmet, 1);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    CHECK_EQ(state_of(&r, other), TASK_QUEUED);
+}
+
+/* ---- Slices ---- */
+
+#define CROWD 1200 /* more than two commits look at */
+
+static struct task_id crowd(struct bench *b, struct task_id *waits)
+{
+    struct task_id first = bench_create(b, "t");
+    struct call *call = bench_call(b, COMMAND_CREATE);
+    struct order *orders = arena_array(&b->arena, struct order, CROWD);
+    struct order_need *need = arena_new(&b->arena, struct order_need);
+    need->id = first;
+    for (size_t i = 0; i < CROWD; i++) {
+        orders[i] = bench_order(b, (struct bench_order){.type = "t"});
+        orders[i].needs = need;
+        orders[i].needs_count = 1;
+    }
+    call->command.create = (struct command_create){orders, CROWD};
+    CHECK_EQ(bench_run(b, call)->command.err.kind, ERR_NONE);
+    for (size_t i = 0; i < CROWD; i++) {
+        waits[i] = orders[i].task.id;
+    }
+    return first;
+}
+
+TEST(a_task_that_very_many_wait_for_is_followed_in_slices)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    static struct task_id waits[CROWD];
+    crowd(&b, waits);
+    struct task task = bench_claim(&b, .worker = "w");
+    struct call *finish = bench_finish_call(&b, &task, OUTCOME_COMPLETED);
+    bench_give(&b, finish);
+    CHECK(bench_step(&b)); /* it has more to do */
+    CHECK(finish->answered);
+    CHECK_EQ(bench_task(&b, waits[499]).state, TASK_QUEUED);
+    CHECK_EQ(bench_task(&b, waits[500]).state, TASK_WAITING);
+    struct call *create = bench_create_call(&b, &(struct bench_order){.type = "u"}, 1);
+    bench_give(&b, create);
+    CHECK(bench_step(&b));
+    CHECK(create->answered); /* others are served in between */
+    CHECK_EQ(bench_task(&b, waits[1000]).state, TASK_WAITING);
+    bench_restart(&b); /* what is left is on record */
+    bench_settle(&b);
+    CHECK_EQ(bench_count(&b, TASK_QUEUED), CROWD + 1);
+    CHECK_EQ(bench_count(&b, TASK_WAITING), 0);
+}
+
+TEST(a_bad_end_cancels_very_many_in_slices_whatever_happens_meanwhile)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    static struct task_id waits[CROWD];
+    struct task_id first = crowd(&b, waits);
+    bench_give(&b, bench_one_call(&b, COMMAND_CANCEL, first));
+    CHECK(bench_step(&b));
+    CHECK_EQ(bench_task(&b, waits[500]).state, TASK_WAITING);
+    struct call *remove = bench_one_call(&b, COMMAND_REMOVE, first);
+    bench_give(&b, remove);
+    CHECK(bench_step(&b));
+    CHECK_EQ(remove->command.err.kind, ERR_CONFLICT); /* too many still wait for it */
+    bench_settle(&b);
+    CHECK_EQ(bench_count(&b, TASK_CANCELLED), CROWD + 1);
+    CHECK_EQ(bench_remove(&b, first), ERR_NONE);
+}

@@ -15,6 +15,9 @@ static bool is_old(const struct sim *sim, const struct known *known)
 static void learn_order(struct sim *sim, const struct order *order)
 {
     struct known *known = know_find(sim, order->task.id);
+    if (order->skipped) {
+        return; /* the child of a task that was known already */
+    }
     if (order->known) {
         if (known == NULL || known->gone || known->seen.key != seen_of(&order->task).key) {
             sim_fail(sim, "a create was answered with a task that does not have its key");
@@ -30,6 +33,7 @@ static void learn_order(struct sim *sim, const struct order *order)
     }
     known = know_add(sim, order->task.id);
     known->seen = seen_of(&order->task);
+    known->depends = order->task.depends_count > 0;
     known->dirty = true;
 }
 
@@ -48,6 +52,13 @@ static void learn_lease(struct sim *sim, const struct task *task)
     known->claimed_attempt = task->attempt;
     known->leases[known->leases_count++ % LEASES_MAX] =
         (struct task_lease){task->attempt, task->token};
+}
+
+static void name_bulk(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->known_count; i++) {
+        sim->known[i].dirty = true;
+    }
 }
 
 static void name_all(struct sim *sim, const struct call *call)
@@ -71,16 +82,11 @@ static void name_all(struct sim *sim, const struct call *call)
         know_name(sim, command->heartbeat.id);
         break;
     default:
-        if (command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE) {
+        if (command->kind == COMMAND_REMOVE) {
+            name_bulk(sim); /* its children go too, and whoever waited for it is told */
+        } else if (command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE) {
             know_name(sim, command->one.id);
         }
-    }
-}
-
-static void name_bulk(struct sim *sim)
-{
-    for (size_t i = 0; i < sim->known_count; i++) {
-        sim->known[i].dirty = true;
     }
 }
 
@@ -136,6 +142,10 @@ bool check_removal(struct sim *sim, const struct known *known)
     if (is_old(sim, known)) {
         return true;
     }
+    const struct known *parent = know_find(sim, known->seen.parent);
+    if (parent != NULL && parent->next_gone) {
+        return check_removal(sim, parent); /* children go with it */
+    }
     for (size_t i = 0; i < sim->calls_count; i++) {
         const struct command *command = &sim->calls[i]->command;
         if (command->kind == COMMAND_REMOVE && sim->calls[i]->answered &&
@@ -153,7 +163,7 @@ static void check_shape(struct sim *sim, const struct known *known)
         sim_fail(sim, "I3: task #%d used %d of %d retries", know_number(sim, known), now->retries,
                  now->max_retries);
     }
-    if ((now->state == TASK_RUNNING) != (now->lease_until_ms != 0)) {
+    if ((now->state == TASK_RUNNING && !now->container) != (now->lease_until_ms != 0)) {
         sim_fail(sim, "I4: task #%d is %s and its lease does not fit", know_number(sim, known),
                  task_state_name(now->state));
     }
@@ -213,8 +223,9 @@ static void check_finish(struct sim *sim, const struct finish *finish)
     if (known == NULL || known->next_gone) {
         return;
     }
+    bool overtaken = !id_none(known->seen.parent) && known->next.state == TASK_CANCELLED;
     if (finish->err.kind == ERR_NONE && finish->task.state != known->seen.state &&
-        finish->task.state != known->next.state) {
+        finish->task.state != known->next.state && !overtaken) { /* by its parent's end */
         sim_fail(sim, "a finish of task #%d was answered with a state it never had",
                  know_number(sim, known));
     }
@@ -242,10 +253,12 @@ static void check_refused(struct sim *sim, const struct command *command)
     if (known == NULL || known->gone || !seen_same(&known->seen, &known->next)) {
         return;
     }
-    bool ended = known->seen.state >= TASK_COMPLETED;
-    bool wrong = command->kind == COMMAND_CANCEL   ? !ended
-                 : command->kind == COMMAND_REVIVE ? ended && known->seen.state != TASK_COMPLETED
-                                                   : false;
+    bool ended = known->seen.state >= TASK_COMPLETED, child = !id_none(known->seen.parent);
+    bool wrong = command->kind == COMMAND_CANCEL ? !ended
+                 : command->kind == COMMAND_REVIVE
+                     ? ended && known->seen.state != TASK_COMPLETED && !child &&
+                           !known->seen.container /* whose children may have been removed */
+                     : false;
     if (wrong && command->err.kind == ERR_CONFLICT) {
         sim_fail(sim, "a command on task #%d was refused for no reason", know_number(sim, known));
     }
@@ -284,7 +297,8 @@ static void check_documents(struct sim *sim)
     for (size_t i = 0; i < sim->known_count; i++) {
         const struct known *known = &sim->known[i];
         int document = known->seen.document;
-        if (known->gone || document < 0 || known->seen.state != TASK_RUNNING) {
+        if (known->gone || document < 0 || known->seen.state != TASK_RUNNING ||
+            known->seen.container) {
             continue;
         }
         if (holders[document] != NULL) {
@@ -315,6 +329,7 @@ void check_batch(struct sim *sim)
         }
     }
     know_settle(sim);
+    relate_refresh(sim);
     for (size_t i = 0; i < sim->calls_count; i++) {
         const struct call *call = sim->calls[i];
         if (call->answered && call->command.kind == COMMAND_QUEUE &&

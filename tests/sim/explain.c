@@ -19,8 +19,8 @@ static bool waits(enum task_state state)
 /* An attempt ended badly: what may follow. */
 static bool follows_failure(const struct seen *was, const struct seen *now, enum task_state end)
 {
-    if (was->cancel_requested) {
-        return now->state == TASK_CANCELLED;
+    if (was->cancel_requested || (!id_none(was->parent) && now->state == TASK_CANCELLED)) {
+        return now->state == TASK_CANCELLED; /* its parent may have ended in the same batch */
     }
     if (now->state == TASK_RETRYING) {
         return now->retries == was->retries + 1 && now->retries <= now->max_retries;
@@ -60,7 +60,7 @@ static bool ends_so(const struct finish *finish, const struct seen *was, const s
     case OUTCOME_COMPLETED:
         return now->state == TASK_COMPLETED;
     case OUTCOME_RELEASED:
-        return was->cancel_requested
+        return was->cancel_requested || (!id_none(was->parent) && now->state == TASK_CANCELLED)
                    ? now->state == TASK_CANCELLED
                    : now->state == (finish->delay_ms > 0 ? TASK_SCHEDULED : TASK_QUEUED) &&
                          now->retries == was->retries && now->queued_ms == was->queued_ms;
@@ -193,6 +193,7 @@ static bool by_time(const struct sim *sim, const struct known *known)
     case TASK_RETRYING:
         return was->scheduled_ms <= now_ms && now->state == TASK_QUEUED;
     case TASK_QUEUED:
+    case TASK_WAITING:
         return expired(was, now, now_ms);
     default:
         return false;
@@ -201,7 +202,7 @@ static bool by_time(const struct sim *sim, const struct known *known)
 
 bool explained(struct sim *sim, const struct known *known)
 {
-    if (by_time(sim, known)) {
+    if (by_time(sim, known) || relate_explains(sim, known)) {
         return true;
     }
     for (size_t i = 0; i < sim->calls_count; i++) {

@@ -41,7 +41,12 @@ struct seen seen_of(const struct task *task)
                          .queue = place(task->queue, sim_queues, QUEUES),
                          .type = place(task->type, sim_types, TYPES),
                          .document = place(task->document, sim_documents, DOCUMENTS),
-                         .key = place(task->key, sim_keys, KEYS)};
+                         .key = place(task->key, sim_keys, KEYS),
+                         .parent = task->parent,
+                         .family = task->batch,
+                         .container = task->container,
+                         .continues = task->continues,
+                         .runs_anyway = task->runs_anyway};
 }
 
 bool seen_same(const struct seen *a, const struct seen *b)
@@ -88,7 +93,7 @@ void know_name(struct sim *sim, struct task_id id)
 }
 
 /* Past the hooks: the disk as it is. */
-static bool load(struct sim *sim, struct task_load *loads, size_t n)
+bool know_load(struct sim *sim, struct task_load *loads, size_t n)
 {
     struct err err = ERR_INIT;
     struct tx *tx = NULL;
@@ -113,7 +118,7 @@ void know_look(struct sim *sim)
             loads[n++] = (struct task_load){.id = sim->known[i].id, .arena = &arena};
         }
     }
-    if (n == 0 || !load(sim, loads, n)) {
+    if (n == 0 || !know_load(sim, loads, n)) {
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -165,7 +170,9 @@ static void discover(struct sim *sim)
     }
     for (size_t i = rows.count; i-- > 0;) {
         if (know_find(sim, rows.at[i].task.id) == NULL) {
-            know_add(sim, rows.at[i].task.id)->seen = seen_of(&rows.at[i].task);
+            struct known *known = know_add(sim, rows.at[i].task.id);
+            known->seen = seen_of(&rows.at[i].task);
+            known->depends = true; /* perhaps: nobody was told */
         }
     }
     reader_close(reader);

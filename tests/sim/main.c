@@ -23,13 +23,60 @@ static void tell(const struct sim *sim)
            bug_name(sim->bug));
 }
 
+/* Steps that do not matter are left out, as long as the same promise is broken: larger pieces
+ * first, then smaller ones, then single steps. */
+static void shrink(struct sim *sim, uint64_t seed, struct sim_options options, bool skip[STEPS_MAX])
+{
+    size_t last = sim->step;
+    char complaint[16];
+    snprintf(complaint, sizeof complaint, "%s", sim->complaint);
+    options.skip = skip;
+    options.trace = false;
+    for (size_t step = last + 1; step < options.steps; step++) {
+        skip[step] = true;
+    }
+    for (size_t piece = MAX(last / 2, (size_t)1);; piece /= 2) {
+        for (size_t from = 0; from <= last; from += piece) {
+            bool tried[STEPS_MAX];
+            memcpy(tried, skip, sizeof tried);
+            memset(tried + from, true, MIN(piece, last + 1 - from));
+            options.skip = tried;
+            if (memcmp(tried, skip, sizeof tried) != 0 && !sim_run(sim, seed, &options) &&
+                strncmp(sim->complaint, complaint, sizeof complaint - 1) == 0) {
+                memcpy(skip, tried, sizeof tried);
+            }
+        }
+        if (piece == 1) {
+            break;
+        }
+    }
+}
+
+static void tell_smallest(struct sim *sim, uint64_t seed, struct sim_options options)
+{
+    bool skip[STEPS_MAX] = {false};
+    size_t left = 0;
+    shrink(sim, seed, options, skip);
+    for (size_t i = 0; i < options.steps; i++) {
+        left += !skip[i];
+    }
+    options.skip = skip;
+    options.trace = true;
+    printf("# the same in %zu steps:\n", left);
+    (void)!sim_run(sim, seed, &options);
+}
+
 /* True when no seed fails; otherwise the first that did has been told. */
 static bool run_seeds(struct sim *sim, enum bug bug, uint64_t seeds, uint64_t *ran)
 {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct sim_options options = {.bug = bug, .steps = STEPS};
         *ran = seed;
-        if (!sim_run(sim, seed, &(struct sim_options){.bug = bug, .steps = STEPS})) {
+        if (!sim_run(sim, seed, &options)) {
             tell(sim);
+            if (bug == BUG_NONE) {
+                tell_smallest(sim, seed, options);
+            }
             return false;
         }
     }
@@ -57,6 +104,9 @@ static bool run_one(struct sim *sim, uint64_t seed, const struct sim_options *op
     bool good = sim_run(sim, seed, options);
     if (!good) {
         tell(sim);
+        if (!options->trace) {
+            tell_smallest(sim, seed, *options);
+        }
     }
     printf("1..1\n%s 1 - seed %" PRIu64 "\n", good ? "ok" : "not ok", seed);
     return good;

@@ -46,19 +46,20 @@ static bool document_free(const struct sim *sim, const struct known *known)
     for (size_t i = 0; i < sim->known_count; i++) {
         const struct known *other = &sim->known[i];
         if (other != known && !other->gone && other->seen.document == document &&
-            (other->dirty || other->seen.state == TASK_RUNNING)) {
+            (other->dirty || (other->seen.state == TASK_RUNNING && !other->seen.container))) {
             return false;
         }
     }
-    return true;
+    struct task_id holder = memory_disk_holder(sim->disk, sim_documents[document]);
+    return id_none(holder) || id_eq(holder, relate_holder(&known->seen, known->id));
 }
 
 static bool could_start(struct sim *sim, const struct command_claim *claim,
                         const struct known *known)
 {
-    return !known->gone && !known->dirty && known->seen.state == TASK_QUEUED && !known->hint_lost &&
-           asked_for(claim, &known->seen) && rule_open(sim, known->seen.queue) &&
-           document_free(sim, known);
+    return !known->gone && !known->dirty && known->seen.state == TASK_QUEUED &&
+           !known->seen.container && !known->hint_lost && asked_for(claim, &known->seen) &&
+           rule_open(sim, known->seen.queue) && document_free(sim, known);
 }
 
 const struct known *order_ready(struct sim *sim, const struct command_claim *claim)

@@ -17,9 +17,10 @@ static bool overdue(const struct known *known, int64_t now_ms)
     case TASK_RETRYING:
         return seen->scheduled_ms <= now_ms;
     case TASK_QUEUED:
+    case TASK_WAITING:
         return expires;
     case TASK_RUNNING:
-        return seen->lease_until_ms <= now_ms ||
+        return (!seen->container && seen->lease_until_ms <= now_ms) ||
                (known->cancel_at_ms != 0 && known->cancel_at_ms <= now_ms);
     default:
         return false;
@@ -48,21 +49,27 @@ static void check_waiting(struct sim *sim)
     }
 }
 
-/* I5 in memory: a document is held by the task that runs on it, and by nobody else. */
+/* I5: a document is held for the task that runs on it, and by nobody else but a family that has
+ * begun; and the broker holds exactly what the store holds. */
 static void check_held(struct sim *sim, int document)
 {
     struct broker_document found;
-    const struct known *runs = NULL;
+    struct task_id kept = memory_disk_holder(sim->disk, sim_documents[document]);
+    struct task_id runs = TASK_ID_NONE;
     broker_document(sim->broker, sim_documents[document], 0, &sim->arena, &found);
     for (size_t i = 0; i < sim->known_count; i++) {
         const struct known *known = &sim->known[i];
-        if (!known->gone && known->seen.document == document && known->seen.state == TASK_RUNNING) {
-            runs = known;
+        if (!known->gone && known->seen.document == document && known->seen.state == TASK_RUNNING &&
+            !known->seen.container) {
+            runs = relate_holder(&known->seen, known->id);
         }
     }
-    if (found.held != (runs != NULL) || (runs != NULL && !id_eq(found.holder, runs->id))) {
-        sim_fail(sim, "I5: document %d is %s and %s runs on it", document,
-                 found.held ? "held" : "free", runs == NULL ? "nobody" : "a task");
+    if (!id_none(runs) && !id_eq(runs, kept)) {
+        sim_fail(sim, "I5: a task runs on document %d and does not hold it", document);
+    }
+    if (found.held != !id_none(kept) || (found.held && !id_eq(found.holder, kept))) {
+        sim_fail(sim, "I5: document %d is %s in the broker and %s in the store", document,
+                 found.held ? "held" : "free", id_none(kept) ? "free" : "held by another");
     }
 }
 
@@ -131,6 +138,7 @@ void check_quiet(struct sim *sim)
         check_waiting(sim);
     }
     check_broker(sim);
+    relate_check(sim);
     if (sim_pick(sim, WHOLE_EVERY) == 0) {
         check_disk(sim);
         check_counts(sim);

@@ -10,14 +10,16 @@ static int64_t running(const struct sim *sim, int queue)
     int64_t n = 0;
     for (size_t i = 0; i < sim->known_count; i++) {
         const struct known *known = &sim->known[i];
-        n += !known->gone && known->seen.queue == queue && known->seen.state == TASK_RUNNING;
+        n += !known->gone && known->seen.queue == queue && known->seen.state == TASK_RUNNING &&
+             !known->seen.container;
     }
     return n;
 }
 
 static bool started(const struct known *known)
 {
-    return known->dirty && known->next.state == TASK_RUNNING && known->seen.state != TASK_RUNNING;
+    return known->dirty && known->next.state == TASK_RUNNING && known->seen.state != TASK_RUNNING &&
+           !known->seen.container;
 }
 
 static int64_t starts(const struct sim *sim, int queue)

@@ -49,13 +49,16 @@ void sim_trace(struct sim *sim, const char *format, ...)
 bool sim_run(struct sim *sim, uint64_t seed, const struct sim_options *options)
 {
     *sim = (struct sim){.seed = seed, .bug = options->bug, .trace = options->trace};
-    rand_init_seed(&sim->dice, seed);
     rand_init_seed(&sim->engine_rand, ~seed);
     world_open(sim);
-    while (sim->step < options->steps && !sim->failed) {
-        step_any(sim);
-        sim->step++;
+    for (; sim->step < options->steps && !sim->failed; sim->step++) {
+        /* Each step has dice of its own: when others are left out it stays what it was. */
+        rand_init_seed(&sim->dice, seed * STEPS_MAX + sim->step);
+        if (options->skip == NULL || !options->skip[sim->step]) {
+            step_any(sim);
+        }
     }
+    rand_init_seed(&sim->dice, seed);
     if (!sim->failed) {
         step_last(sim);
     }

@@ -18,9 +18,11 @@
 #include "store/memory/memory.h"
 #include "store/ops.h"
 
-#define TASKS_MAX  64 /* of one seed */
-#define LEASES_MAX 8  /* remembered of one task, old ones too */
-#define CALLS_MAX  64 /* commands in flight */
+#define TASKS_MAX   160 /* of one seed */
+#define REQUEST_MAX 12  /* tasks of one create */
+#define LEASES_MAX  8   /* remembered of one task, old ones too */
+#define CALLS_MAX   64  /* commands in flight */
+#define STEPS_MAX   512 /* of one seed */
 
 /* Mistakes that the checks must find. They live in the hooks, not in the engine. */
 enum bug {
@@ -45,6 +47,8 @@ struct seen {
     uint64_t token;
     bool cancel_requested;
     int queue, type, document, key;
+    struct task_id parent, family; /* whose child it is; who holds its document for it */
+    bool container, continues, runs_anyway;
 };
 
 struct known {
@@ -61,6 +65,7 @@ struct known {
     struct task_lease leases[LEASES_MAX];
     size_t leases_count;
     int32_t claimed_attempt; /* the highest that a worker was told */
+    bool depends;            /* on others, or did when it was made */
 };
 
 struct call {
@@ -148,6 +153,7 @@ struct sim_options {
     enum bug bug;
     size_t steps;
     bool trace;
+    const bool *skip; /* steps that are left out; NULL: none. The others are what they were */
 };
 MUST_CHECK bool sim_run(struct sim *sim, uint64_t seed, const struct sim_options *options);
 
@@ -173,6 +179,7 @@ void hook_lose(struct sim *sim, struct task_id id); /* the broker does not know 
 
 /* step.c: what clients, workers and fate do. */
 void step_any(struct sim *sim);
+bool step_request(struct sim *sim, struct call *call); /* request.c: a create with relations */
 void step_last(struct sim *sim); /* a restart, then everything is worked off */
 
 /* know.c: what is known of the tasks. */
@@ -180,7 +187,8 @@ struct known *know_find(struct sim *sim, struct task_id id); /* NULL: never hear
 struct known *know_add(struct sim *sim, struct task_id id);
 void know_name(struct sim *sim, struct task_id id); /* this batch may have changed it */
 void know_look(struct sim *sim);                    /* fills `next` of all that are dirty */
-void know_settle(struct sim *sim);                  /* what was found is what is known */
+bool know_load(struct sim *sim, struct task_load *loads, size_t n); /* the disk as it is */
+void know_settle(struct sim *sim); /* what was found is what is known */
 void know_look_after_crash(struct sim *sim, bool kept);
 int know_number(const struct sim *sim, const struct known *known);
 struct seen seen_of(const struct task *task);
@@ -193,6 +201,13 @@ bool explained(struct sim *sim, const struct known *known);
 void check_batch(struct sim *sim);
 bool check_removal(struct sim *sim, const struct known *known); /* had it a reason? */
 void check_quiet(struct sim *sim);
+
+/* relate.c: parents, children, dependencies and the documents they hold together. */
+bool relate_explains(const struct sim *sim,
+                     const struct known *known); /* may others have done it? */
+void relate_refresh(struct sim *sim); /* what a family does to its members without an event */
+void relate_check(struct sim *sim);   /* all of it, when nothing is left to do */
+struct task_id relate_holder(const struct seen *seen, struct task_id id);
 
 /* order.c: who may start next, and whether it did. */
 void order_check(struct sim *sim, const struct call *call); /* an answered claim */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "sim.h"
 
-#define ROUNDS_MAX 3000 /* of working everything off at the end */
+#define ROUNDS_MAX 1000 /* of working everything off at the end */
 
 static struct str maybe(struct sim *sim, const struct str *names, size_t count, unsigned percent)
 {
@@ -38,10 +38,16 @@ static struct order any_order(struct sim *sim)
 static void do_create(struct sim *sim)
 {
     size_t n = 1 + sim_pick(sim, 3);
-    if (sim->known_count + sim->calls_count * 3 + n > TASKS_MAX - 8) {
+    if (sim->known_count + (sim->calls_count + 1) * (REQUEST_MAX + 3) > TASKS_MAX) {
         return;
     }
     struct call *call = world_call(sim, COMMAND_CREATE);
+    if (sim_chance(sim, 40)) {
+        sim_trace(sim, "create with relations");
+        step_request(sim, call);
+        world_give(sim, call);
+        return;
+    }
     call->command.create.orders = arena_array(&sim->arena, struct order, n);
     call->command.create.count = n;
     for (size_t i = 0; i < n; i++) {
@@ -124,6 +130,30 @@ static void do_ask(struct sim *sim)
     if (known != NULL) {
         call->command.why.id = known->id;
         world_give(sim, call);
+    }
+}
+
+/* Whatever is not over and does not run can say what it waits for. */
+static void do_why(struct sim *sim)
+{
+    world_settle(sim);
+    for (size_t i = 0; i < sim->known_count && !sim->failed; i++) {
+        const struct known *known = &sim->known[i];
+        if (known->gone || known->seen.state >= TASK_COMPLETED ||
+            known->seen.state == TASK_RUNNING) {
+            continue;
+        }
+        struct call *call = world_call(sim, COMMAND_WHY);
+        call->command.why.id = known->id;
+        world_give(sim, call);
+        while (!call->answered && !sim->failed) {
+            world_batch(sim);
+        }
+        if (!sim->failed && call->command.err.kind == ERR_NONE && call->command.why.count == 0 &&
+            call->command.why.state < TASK_COMPLETED && call->command.why.state != TASK_RUNNING) {
+            sim_fail(sim, "task #%d is %s and nothing says why", know_number(sim, known),
+                     task_state_name(call->command.why.state));
+        }
     }
 }
 
@@ -280,8 +310,8 @@ static void offer(struct sim *sim, const struct known *known)
 static void do_stale_hint(struct sim *sim)
 {
     const struct known *known = any_task(sim);
-    if (known == NULL || known->seen.state == TASK_QUEUED) {
-        return;
+    if (known == NULL || known->gone || known->seen.state == TASK_QUEUED) {
+        return; /* of a task that is gone the engine may not even know the queue */
     }
     sim_trace(sim, "a stale hint for #%d", know_number(sim, known));
     sim->stale_hints = true;
@@ -317,11 +347,12 @@ static void do_race(struct sim *sim)
 static const struct {
     unsigned weight;
     void (*act)(struct sim *);
-} acts[] = {{20, do_create},   {18, do_claim},      {18, do_finish},    {6, do_heartbeat},
-            {5, do_cancel},    {4, do_revive},      {4, do_change},     {2, do_remove},
-            {1, do_bulk},      {3, do_queue},       {2, do_ask},        {3, do_stop},
-            {18, do_time},     {2, do_full},        {1, do_cut_off},    {1, world_crash},
-            {2, do_lose_hint}, {1, do_double_hint}, {3, do_stale_hint}, {3, do_race}};
+} acts[] = {{20, do_create},  {18, do_claim},    {18, do_finish},     {6, do_heartbeat},
+            {5, do_cancel},   {4, do_revive},    {4, do_change},      {2, do_remove},
+            {1, do_bulk},     {3, do_queue},     {2, do_ask},         {3, do_stop},
+            {1, do_why},      {18, do_time},     {2, do_full},        {1, do_cut_off},
+            {1, world_crash}, {2, do_lose_hint}, {1, do_double_hint}, {3, do_stale_hint},
+            {3, do_race}};
 
 void step_any(struct sim *sim)
 {
@@ -352,6 +383,20 @@ static bool all_ended(const struct sim *sim)
         }
     }
     return true;
+}
+
+/* A task that was retried before its dependency waits for somebody to retry that, too. */
+static void cancel_waiting(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->known_count && !sim->failed; i++) {
+        const struct known *known = &sim->known[i];
+        if (!known->gone && known->seen.state == TASK_WAITING && id_none(known->seen.parent)) {
+            struct call *call = world_call(sim, COMMAND_CANCEL);
+            call->command.one.id = known->id;
+            world_give(sim, call);
+        }
+    }
+    world_settle(sim);
 }
 
 static void open_queues(struct sim *sim)
@@ -412,6 +457,9 @@ void step_last(struct sim *sim)
     }
     for (size_t round = 0; !sim->failed && !all_ended(sim); round++) {
         work_off(sim);
+        if (round == ROUNDS_MAX / 2) {
+            cancel_waiting(sim);
+        }
         if (round == ROUNDS_MAX) {
             sim_fail(sim, "a task is never done though a worker asks, and after a restart");
         }

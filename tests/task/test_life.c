@@ -30,15 +30,15 @@ TEST(the_table_of_life_has_these_cells_and_no_others)
 {
     /* One letter per state a cell leads to; a dot is refused. Rows and columns as declared. */
     static const char *const cells[TASK_STATES] = {
-        "Q.......C.S...", /* SCHEDULED */
-        ".Q......C.S...", /* WAITING */
-        "..R.....C.SR..", /* QUEUED */
-        "...DrFTQC.S...", /* RUNNING */
-        "Q.......C.r...", /* RETRYING */
-        "..............", /* COMPLETED */
-        ".........Q..WR", /* FAILED */
-        ".........Q..WR", /* CANCELLED */
-        ".........Q..WR", /* TIMEOUT */
+        "Q.......C.SR..W", /* SCHEDULED */
+        ".Q......C.SR...", /* WAITING */
+        "..R.....C.SR..W", /* QUEUED */
+        "...DrFTQC.S....", /* RUNNING */
+        "Q.......C.r....", /* RETRYING */
+        "...............", /* COMPLETED */
+        ".........Q..WR.", /* FAILED */
+        ".........Q..WR.", /* CANCELLED */
+        ".........Q..WR.", /* TIMEOUT */
     };
     static const char letters[TASK_STATES + 1] = "SWQRrDFCT";
     for (int state = 0; state < TASK_STATES; state++) {

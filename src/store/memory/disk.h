@@ -173,12 +173,9 @@ void view_related(const struct view *view, enum relation_kind kind, struct task_
 void view_dependencies(const struct view *view, struct task_id id, struct arena *arena,
                        struct task_id **ids, size_t *count);
 
-bool memory_children(struct tx *tx, struct task_id parent, struct arena *arena,
-                     struct task_id **ids, size_t *count, struct err *err);
-bool memory_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
-                       size_t *count, struct err *err);
-bool memory_dependencies(struct tx *tx, struct task_id id, struct arena *arena,
-                         struct task_id **ids, size_t *count, struct err *err);
+bool memory_kin(struct tx *tx, const struct kin_query *query, struct arena *arena,
+                struct kin_list *out, struct err *err);
+bool memory_scan_held(struct store *store, store_held_fn *each, void *arg, struct err *err);
 
 /* ---- lease.c ---- */
 bool lease_take(struct memory_tx *tx, const struct task *task); /* false: another holds it */

@@ -50,6 +50,11 @@ struct task_id lease_holder(const struct map *leases, struct str document)
     return lease == NULL ? TASK_ID_NONE : lease->holder;
 }
 
+struct task_id memory_disk_holder(const struct memory_disk *disk, struct str document)
+{
+    return lease_holder(&disk->leases, document);
+}
+
 static struct task_id holder_now(const struct memory_tx *tx, struct str document)
 {
     const struct lease *own = find(&tx->leases, document);
@@ -114,6 +119,18 @@ void leases_place(struct map *leases, const struct map *changed)
             mem_free(old);
         }
     }
+}
+
+bool memory_scan_held(struct store *base, store_held_fn *each, void *arg, struct err *err)
+{
+    struct map_walk walk = MAP_WALK;
+    for (struct map_node *n; (n = map_walk(&MEMORY_STORE(base)->disk->leases, &walk)) != NULL;) {
+        const struct lease *lease = HOLDER(n, struct lease, node);
+        if (!each(arg, lease->document, lease->holder, err)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void leases_drop_strays(struct memory_disk *disk)

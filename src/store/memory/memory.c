@@ -127,7 +127,7 @@ static void find_fault(const struct memory_disk *disk, const struct task *task,
     if (task->container && task->attempt > 0) {
         each(arg, "I4", "a container was claimed");
     }
-    if (task->state == TASK_RUNNING && !str_absent(task->document) &&
+    if (leased && !str_absent(task->document) &&
         !id_eq(lease_holder(&disk->leases, task->document), task_holder(task))) {
         each(arg, "I2", "a task runs without holding its document");
     }
@@ -203,6 +203,7 @@ static const struct store_ops ops = {
     .last_id = last_id,
     .epoch = epoch,
     .scan_live = scan_live,
+    .scan_held = memory_scan_held,
     .begin = memory_begin,
     .commit = memory_commit,
     .abandon = memory_abandon,
@@ -210,9 +211,7 @@ static const struct store_ops ops = {
     .find_keys = memory_find_keys,
     .insert = memory_insert,
     .save = memory_save,
-    .children = memory_children,
-    .dependents = memory_dependents,
-    .dependencies = memory_dependencies,
+    .kin = memory_kin,
     .free_document = memory_free_document,
     .remove = memory_remove,
     .sweep = memory_sweep,

@@ -32,4 +32,7 @@ enum memory_fault {
 };
 void memory_disk_fail_next(struct memory_disk *disk, enum memory_fault fault);
 
+/* Who holds a document by what was committed; TASK_ID_NONE: nobody. */
+struct task_id memory_disk_holder(const struct memory_disk *disk, struct str document);
+
 #endif

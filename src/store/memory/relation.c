@@ -136,29 +136,39 @@ void view_dependencies(const struct view *view, struct task_id id, struct arena 
     qsort(*ids, *count, sizeof(**ids), id_order);
 }
 
-bool memory_children(struct tx *base, struct task_id parent, struct arena *arena,
-                     struct task_id **ids, size_t *count, struct err *err)
+/* What a task is related to, one way or the other. */
+static void related_to(const struct view *view, enum kinship kinship, struct task_id id,
+                       struct arena *arena, struct task_id **ids, size_t *count)
 {
-    struct view view = tx_view(MEMORY_TX(base));
-    (void)err;
-    view_related(&view, RELATION_CHILD, parent, arena, ids, count);
-    return true;
+    if (kinship == KIN_DEPENDENCIES) {
+        view_dependencies(view, id, arena, ids, count);
+    } else {
+        view_related(view, kinship == KIN_CHILDREN ? RELATION_CHILD : RELATION_DEPENDENCY, id,
+                     arena, ids, count);
+    }
 }
 
-bool memory_dependents(struct tx *base, struct task_id id, struct arena *arena,
-                       struct task_id **ids, size_t *count, struct err *err)
+bool memory_kin(struct tx *base, const struct kin_query *query, struct arena *arena,
+                struct kin_list *out, struct err *err)
 {
     struct view view = tx_view(MEMORY_TX(base));
+    size_t room = 0, count;
+    struct task_id *ids;
     (void)err;
-    view_related(&view, RELATION_DEPENDENCY, id, arena, ids, count);
-    return true;
-}
-
-bool memory_dependencies(struct tx *base, struct task_id id, struct arena *arena,
-                         struct task_id **ids, size_t *count, struct err *err)
-{
-    struct view view = tx_view(MEMORY_TX(base));
-    (void)err;
-    view_dependencies(&view, id, arena, ids, count);
+    for (size_t of = 0; of < query->count; of++) {
+        related_to(&view, query->kinship, query->ids[of], arena, &ids, &count);
+        room += count;
+    }
+    out->at = arena_array(arena, struct kin, room + 1);
+    for (size_t of = 0; of < query->count; of++) {
+        related_to(&view, query->kinship, query->ids[of], arena, &ids, &count);
+        for (size_t i = 0; i < count && (query->most == 0 || out->count < query->most); i++) {
+            enum task_state state = view_find(&view, ids[i].hi)->task.state;
+            if (ids[i].hi > query->after.hi &&
+                (query->kinship != KIN_WAITING || state == TASK_WAITING)) {
+                out->at[out->count++] = (struct kin){of, ids[i], state};
+            }
+        }
+    }
     return true;
 }

@@ -71,13 +71,30 @@ static bool family_gather(const struct view *view, struct task_id id, struct are
     return true;
 }
 
-/* Returns how many went. */
-static size_t remove_family(struct memory_tx *tx, struct task_id id)
+/* Does a task that has not ended depend on one of them? */
+static bool family_needed(const struct view *view, const struct family *family, struct arena *arena)
+{
+    for (size_t i = 0; i < family->count; i++) {
+        struct task_id *ids = NULL;
+        size_t count = 0;
+        view_related(view, RELATION_DEPENDENCY, family->at[i], arena, &ids, &count);
+        for (size_t j = 0; j < count; j++) {
+            if (!task_state_terminal(view_find(view, ids[j].hi)->task.state)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Returns how many went. By age only what nobody needs any more goes. */
+static size_t remove_family(struct memory_tx *tx, struct task_id id, bool by_age)
 {
     SCOPED(family_fini) struct family family = {0};
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct view view = tx_view(tx);
-    if (!family_gather(&view, id, &arena, &family)) {
+    if (!family_gather(&view, id, &arena, &family) ||
+        (by_age && family_needed(&view, &family, &arena))) {
         return 0;
     }
     for (size_t i = 0; i < family.count; i++) {
@@ -90,7 +107,7 @@ bool memory_remove(struct tx *base, const struct task_id *ids, size_t n, struct 
 {
     (void)err;
     for (size_t i = 0; i < n; i++) {
-        remove_family(MEMORY_TX(base), ids[i]);
+        remove_family(MEMORY_TX(base), ids[i], false);
     }
     return true;
 }
@@ -102,7 +119,7 @@ static void sweep_one(struct memory_tx *tx, const struct task *task, struct stor
         return;
     }
     int64_t finished_ms = task->finished_ms;
-    size_t removed = finished_ms < sweep->before_ms ? remove_family(tx, task->id) : 0;
+    size_t removed = finished_ms < sweep->before_ms ? remove_family(tx, task->id, true) : 0;
     sweep->removed += removed;
     sweep->oldest_ms = removed > 0 ? sweep->oldest_ms : MIN(sweep->oldest_ms, finished_ms);
 }

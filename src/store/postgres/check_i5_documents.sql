@@ -10,6 +10,6 @@
 UNION ALL
 (SELECT 'I2', 'task ' || t.id || ' runs without holding its document'
    FROM task t
-  WHERE t.state = 3 AND t.document IS NOT NULL
+  WHERE t.state = 3 AND NOT t.container AND t.document IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM doc_lease l WHERE l.document = t.document AND l.holder = coalesce(t.batch, t.id))
   LIMIT 20);

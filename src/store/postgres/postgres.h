@@ -109,12 +109,8 @@ bool pg_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
 void pg_count(struct pg_tx *tx, struct str queue, enum task_state state, int64_t n);
 
 /* ---- relation.c ---- */
-bool pg_children(struct tx *tx, struct task_id parent, struct arena *arena, struct task_id **ids,
-                 size_t *count, struct err *err);
-bool pg_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
-                   size_t *count, struct err *err);
-bool pg_dependencies(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
-                     size_t *count, struct err *err);
+bool pg_kin(struct tx *tx, const struct kin_query *query, struct arena *arena, struct kin_list *out,
+            struct err *err);
 /* The first column of each row. */
 void get_ids(const PGresult *rows, struct arena *arena, struct task_id **ids, size_t *count);
 

@@ -79,6 +79,7 @@ bool pg_remove(struct tx *base, const struct task_id *ids, size_t n, struct err 
     args_init(&roots, true);
     for (size_t i = 0; i < n; i++) {
         arg_id(&roots, ids[i]);
+        arg_bool(&roots, false);
         args_row_end(&roots);
     }
     return remove_families(PG_TX(base), &roots, &removed, note_nothing, NULL, err) ||
@@ -170,6 +171,7 @@ bool pg_sweep(struct tx *base, struct store_sweep *sweep, struct err *err)
     }
     for (size_t i = 0; i < swept.count; i++) {
         arg_id(&roots, swept.old[i].id);
+        arg_bool(&roots, true);
         args_row_end(&roots);
     }
     if (!remove_families(PG_TX(base), &roots, &sweep->removed, note_gone, &swept, err)) {

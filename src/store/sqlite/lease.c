@@ -51,6 +51,20 @@ bool sqlite_free_document(struct tx *base, struct str document, struct task_id h
     return db_run(db, SQL_FREE_DOCUMENT, err) || err_wrap(err, "free a document");
 }
 
+bool sqlite_scan_held(struct store *base, store_held_fn *each, void *arg, struct err *err)
+{
+    struct db *db = &SQLITE_STORE(base)->db;
+    sqlite3_stmt *s = db_use(db, SQL_LIST_HELD);
+    bool row = true;
+    while (db_row(db, SQL_LIST_HELD, &row, err) && row) {
+        if (!each(arg, column_str(s, 0), column_id(s, 1), err)) {
+            db_done(db, SQL_LIST_HELD);
+            return false;
+        }
+    }
+    return !row || err_wrap(err, "read held documents");
+}
+
 bool end_lease(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
     struct db *db = &tx->store->db;

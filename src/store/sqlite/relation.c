@@ -64,33 +64,50 @@ bool related_ids(struct db *db, enum sql_id query, struct task_id id, struct are
     return !row;
 }
 
-bool sqlite_children(struct tx *tx, struct task_id parent, struct arena *arena,
-                     struct task_id **ids, size_t *count, struct err *err)
+static void kin_add(struct kin_list *list, size_t *room, struct arena *arena, struct kin kin)
 {
-    struct db *db = &SQLITE_TX(tx)->store->db;
-    return related_ids(db, SQL_LIST_CHILDREN, parent, arena, ids, count, err) ||
-           err_wrap(err, "list children");
+    if (list->count == *room) {
+        struct kin *old = list->at;
+        *room = MAX(16, *room * 2);
+        list->at = arena_array(arena, struct kin, *room);
+        memcpy(list->at, old == NULL ? list->at : old, list->count * sizeof *old);
+    }
+    list->at[list->count++] = kin;
+}
+
+static bool list_kin(struct db *db, const struct kin_query *query, size_t of, struct arena *arena,
+                     struct kin_list *out, size_t *room, struct err *err)
+{
+    static const enum sql_id statements[KINSHIPS] = {[KIN_CHILDREN] = SQL_KIN_CHILDREN,
+                                                     [KIN_WAITING] = SQL_KIN_WAITING,
+                                                     [KIN_DEPENDENCIES] = SQL_KIN_DEPENDENCIES};
+    enum sql_id sql = statements[query->kinship];
+    sqlite3_stmt *s = db_use(db, sql);
+    bool row = true;
+    bind_int(s, 1, (int64_t)query->ids[of].hi);
+    bind_int(s, 2, (int64_t)query->ids[of].lo);
+    bind_int(s, 3, (int64_t)query->after.hi);
+    bind_int(s, 4, query->most == 0 ? -1 : (int64_t)(query->most - out->count));
+    while (db_row(db, sql, &row, err) && row) {
+        kin_add(out, room, arena,
+                (struct kin){of, column_id(s, 0), (enum task_state)column_int(s, 2)});
+    }
+    return !row;
 }
 
 /* Every task that ends asks who waits for it: a store where nobody waits for anybody knows that. */
-static bool waits(struct sqlite_store *store, enum sql_id query, struct task_id id,
-                  struct arena *arena, struct task_id **ids, size_t *count, struct err *err)
+bool sqlite_kin(struct tx *tx, const struct kin_query *query, struct arena *arena,
+                struct kin_list *out, struct err *err)
 {
-    *ids = NULL;
-    *count = 0;
-    return !store->dependencies || related_ids(&store->db, query, id, arena, ids, count, err);
-}
-
-bool sqlite_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
-                       size_t *count, struct err *err)
-{
-    return waits(SQLITE_TX(tx)->store, SQL_LIST_DEPENDENTS, id, arena, ids, count, err) ||
-           err_wrap(err, "list dependents");
-}
-
-bool sqlite_dependencies(struct tx *tx, struct task_id id, struct arena *arena,
-                         struct task_id **ids, size_t *count, struct err *err)
-{
-    return waits(SQLITE_TX(tx)->store, SQL_LIST_DEPENDENCIES, id, arena, ids, count, err) ||
-           err_wrap(err, "list dependencies");
+    struct sqlite_store *store = SQLITE_TX(tx)->store;
+    size_t room = 0;
+    if (query->kinship != KIN_CHILDREN && !store->dependencies) {
+        return true;
+    }
+    for (size_t of = 0; of < query->count && (query->most == 0 || out->count < query->most); of++) {
+        if (!list_kin(&store->db, query, of, arena, out, &room, err)) {
+            return err_wrap(err, "find related tasks");
+        }
+    }
+    return true;
 }

@@ -76,7 +76,8 @@ static bool remove_one(struct sqlite_tx *tx, struct task_id id, bool *gone, stru
 struct family {
     struct arena arena;
     struct id_list ids;
-    bool live; /* some of the descendants have not ended */
+    bool live;   /* some of the descendants have not ended */
+    bool needed; /* a task that has not ended depends on one of them */
 };
 
 static void family_fini(struct family *family)
@@ -102,15 +103,31 @@ static bool family_gather(struct db *db, struct task_id id, struct family *famil
     return true;
 }
 
-/* Adds to *removed how many went: all or none. */
-static bool remove_family(struct sqlite_tx *tx, struct task_id id, size_t *removed, struct err *err)
+static bool family_needed(struct sqlite_store *store, struct family *family, struct err *err)
+{
+    struct db *db = &store->db;
+    for (size_t i = 0; store->dependencies && i < family->ids.count && !family->needed; i++) {
+        bind_int(db_use(db, SQL_IS_NEEDED), 1, (int64_t)family->ids.at[i].hi);
+        if (!db_row(db, SQL_IS_NEEDED, &family->needed, err)) {
+            return false;
+        }
+        db_done(db, SQL_IS_NEEDED);
+    }
+    return true;
+}
+
+/* Adds to *removed how many went: all or none. By age only what nobody needs any more goes. */
+static bool remove_family(struct sqlite_tx *tx, struct task_id id, bool by_age, size_t *removed,
+                          struct err *err)
 {
     SCOPED(family_fini) struct family family = {0};
     bool gone = true;
-    if (!family_gather(&tx->store->db, id, &family, err)) {
+    if (!family_gather(&tx->store->db, id, &family, err) ||
+        (by_age && !family_needed(tx->store, &family, err))) {
         return false;
     }
-    for (size_t i = 0; i < family.ids.count && gone && !family.live; i++) {
+    bool stays = family.live || family.needed;
+    for (size_t i = 0; i < family.ids.count && gone && !stays; i++) {
         if (!remove_one(tx, family.ids.at[i], &gone, err)) {
             return false;
         }
@@ -123,7 +140,7 @@ bool sqlite_remove(struct tx *base, const struct task_id *ids, size_t n, struct 
 {
     size_t removed = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!remove_family(SQLITE_TX(base), ids[i], &removed, err)) {
+        if (!remove_family(SQLITE_TX(base), ids[i], false, &removed, err)) {
             return err_wrap(err, "delete a task");
         }
     }
@@ -190,7 +207,7 @@ static bool sweep_away(struct sqlite_tx *tx, struct store_sweep *sweep, const st
 {
     for (size_t i = 0; i < swept->count; i++) {
         size_t before = sweep->removed;
-        if (!remove_family(tx, swept->old[i].id, &sweep->removed, err)) {
+        if (!remove_family(tx, swept->old[i].id, true, &sweep->removed, err)) {
             return false;
         }
         if (sweep->removed == before) {

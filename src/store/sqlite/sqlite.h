@@ -79,6 +79,7 @@ void sqlite_health(const struct store *store, struct store_health *out);
 
 /* ---- load.c ---- */
 bool sqlite_scan_live(struct store *store, store_each_fn *each, void *arg, struct err *err);
+bool sqlite_scan_held(struct store *store, store_held_fn *each, void *arg, struct err *err);
 bool sqlite_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err);
 bool sqlite_find_keys(struct tx *tx, const struct str *keys, size_t n, struct task_id *out,
                       struct err *err);
@@ -124,12 +125,8 @@ bool sqlite_free_document(struct tx *tx, struct str document, struct task_id hol
 /* The rows of a task's parent and of what it depends on. */
 bool family_insert(struct sqlite_tx *tx, const struct task *task, struct err *err);
 bool child_delete(struct sqlite_tx *tx, const struct task *task, struct err *err);
-bool sqlite_children(struct tx *tx, struct task_id parent, struct arena *arena,
-                     struct task_id **ids, size_t *count, struct err *err);
-bool sqlite_dependents(struct tx *tx, struct task_id id, struct arena *arena, struct task_id **ids,
-                       size_t *count, struct err *err);
-bool sqlite_dependencies(struct tx *tx, struct task_id id, struct arena *arena,
-                         struct task_id **ids, size_t *count, struct err *err);
+bool sqlite_kin(struct tx *tx, const struct kin_query *query, struct arena *arena,
+                struct kin_list *out, struct err *err);
 /* What one of the list_….sql says of a task, over any connection. */
 bool related_ids(struct db *db, enum sql_id query, struct task_id id, struct arena *arena,
                  struct task_id **ids, size_t *count, struct err *err);
