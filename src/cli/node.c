@@ -429,6 +429,7 @@ static bool start_server(struct node *node, struct err *err)
         .tls_key = config->tls_key.ptr,
         .connections_max = (size_t)config->limits_connections,
         .body_max = (size_t)config->limits_request,
+        .admit = api_admit,
         .handle = api_handle,
         .arg = node->api,
     };

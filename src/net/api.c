@@ -35,17 +35,29 @@ static bool find_route(struct call *call, struct err *err)
     return str_absent(name) || uri_decode(name, call->arena, &call->name, err);
 }
 
-static bool admit(struct call *call, struct err *err)
+static bool may_enter(struct call *call, struct err *err)
 {
     const struct route *route = call->route;
     const char *media = route == NULL || route->media == NULL ? "" : route->media;
     bool stream = strcmp(media, ROUTE_STREAM) == 0 || strcmp(media, ROUTE_CALENDAR) == 0;
+    call->entered_ms = (int64_t)uv_now(call->api->options.loop);
     return auth_check(call->api->options.auth, &call->exchange->request,
-                      route == NULL ? OPEN : route->access, stream,
-                      (int64_t)uv_now(call->api->options.loop), call->arena, &call->who, err);
+                      route == NULL ? OPEN : route->access, stream, call->entered_ms, call->arena,
+                      &call->who, err);
 }
 
-void api_handle(void *arg, struct exchange *exchange)
+/* A path that takes no body, or only a little one, need not hold room for more. */
+static bool limit_body(struct call *call, struct err *err)
+{
+    const struct route *route = call->route;
+    size_t max = route->request == NULL ? ROUTE_NO_BODY_MAX
+                 : route->body_max == 0 ? SIZE_MAX
+                                        : route->body_max;
+    return exchange_limit_body(call->exchange, max) ||
+           err_set(err, ERR_TOO_LARGE, "a body has at most %zu bytes at this path", max);
+}
+
+bool api_admit(void *arg, struct exchange *exchange)
 {
     struct call *call = arena_new(&exchange->arena, struct call);
     struct err err = ERR_INIT, found = ERR_INIT;
@@ -54,12 +66,32 @@ void api_handle(void *arg, struct exchange *exchange)
     call->arena = &exchange->arena;
     exchange->user = call;
     bool known = find_route(call, &found); /* who asks from outside learns nothing, not even 404 */
-    if (!admit(call, &err)) {
+    if (!may_enter(call, &err)) {
         call->headers = STR_NONE;
         call_fail(call, &err);
-    } else if (!known) {
+        return false;
+    }
+    exchange->stranger = call->who.role == ROLE_NONE;
+    if (!known || !limit_body(call, &found)) {
         call_fail(call, &found);
-    } else if (!call->route->handle(call, &err)) {
+        return false;
+    }
+    return true;
+}
+
+/* A body may take its time, and a token be revoked meanwhile. */
+static bool still_may(struct call *call, struct err *err)
+{
+    int64_t passed_ms = (int64_t)uv_now(call->api->options.loop) - call->entered_ms;
+    return passed_ms < SECOND_MS || may_enter(call, err);
+}
+
+void api_handle(void *arg, struct exchange *exchange)
+{
+    struct call *call = exchange->user;
+    struct err err = ERR_INIT;
+    (void)arg;
+    if (!still_may(call, &err) || !call->route->handle(call, &err)) {
         call_fail(call, &err);
     }
 }

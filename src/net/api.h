@@ -2,8 +2,9 @@
  *
  * Translates; decides nothing. Commands that were read in one turn of the loop go to the engine
  * together; answers come back once per commit. Start in this order: events, api, engine (with
- * api_engine_host), queries (with api_query_answered), server (with api_handle), api_open(). Stop:
- * server_stop, engine_stop, engine_free, queries_stop, api_stop, let the loop run out, free.
+ * api_engine_host), queries (with api_query_answered), server (with api_admit, api_handle),
+ * api_open(). Stop: server_stop, engine_stop, engine_free, queries_stop, api_stop, let the loop run
+ * out, free.
  *
  * Thread: net loop, but for the callbacks that say otherwise.
  *
@@ -80,7 +81,10 @@ struct api_fleet {
 };
 void api_join(struct api *api, const struct api_fleet *fleet); /* borrowed */
 
-void api_handle(void *api, struct exchange *exchange); /* server_options.handle */
+/* server_options.admit and .handle: Host, Origin, path, token and role are looked at as soon as the
+ * head is there; the body, when it is whole. */
+bool api_admit(void *api, struct exchange *exchange);
+void api_handle(void *api, struct exchange *exchange);
 
 /* After the engine and the readers have ended: answers what is left; the loop then runs out. */
 void api_stop(struct api *api);

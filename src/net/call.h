@@ -49,6 +49,7 @@ struct call {
     struct arena *arena; /* the exchange's */
     const struct route *route;
     struct token_who who; /* who asks */
+    int64_t entered_ms;   /* loop time at which that was looked at */
     struct str name;    /* what stands for {…} in the path, decoded; absent when there is none */
     struct str headers; /* lines to send with a failure; absent: those that go with its kind */
     unsigned pending;   /* commands and queries that are out */

@@ -138,6 +138,9 @@ static enum wait wait_needed(const struct connection *connection)
     if (connection->tls != NULL && !tls_ready(connection->tls)) {
         return WAIT_HEAD;
     }
+    if (connection->skip > 0) {
+        return WAIT_LINGER;
+    }
     if (connection->request == NULL) {
         return WAIT_IDLE;
     }
@@ -207,31 +210,36 @@ static void hand_over(struct connection *connection, struct request *request, si
     input_keep_body(connection, request, consumed);
     timeouts_set(connection, WAIT_NONE);
     connection->handling = true;
+    request->whole = true;
     server->options.handle(server->options.arg, &request->exchange);
 }
 
-/* The head is there. A client that waits for a go-ahead before its body gets it. */
+/* The head is there: may its sender go on? He who may not is answered now, before anything of his
+ * body is kept. A client that waits for a go-ahead before its body gets it, or that answer. */
 static void head_done(struct connection *connection, struct request *request, size_t consumed)
 {
+    const struct server_options *options = &connection->server->options;
     input_used(connection, consumed);
     request->has_head = true;
+    connection->handling = true;
+    if (options->admit != NULL && !options->admit(options->arg, &request->exchange)) {
+        return;
+    }
+    connection->handling = false;
     if (request->exchange.request.expect_continue && input_of(connection).len == 0) {
         output_send(connection, STR("HTTP/1.1 100 Continue\r\n\r\n"), STR_NONE);
     }
 }
 
-static void refuse_bad(struct connection *connection, struct request *request,
-                       const struct err *err)
-{
-    int status = request->parser.status;
-    connection->request = NULL;
-    request_end(request);
-    connection_refuse(connection, status, err->text);
-}
-
 /* One step of the parser; true: another follows at once. */
 static bool step(struct connection *connection)
 {
+    if (connection->skip > 0) {
+        size_t skipped = MIN(connection->skip, input_of(connection).len);
+        connection->skip -= skipped;
+        input_used(connection, skipped);
+        return input_of(connection).len > 0;
+    }
     struct request *request =
         connection->request != NULL ? connection->request : request_begin(connection);
     struct exchange *exchange = &request->exchange;
@@ -241,12 +249,12 @@ static bool step(struct connection *connection)
                        &consumed, &err)) {
     case HTTP_GOT_HEAD:
         head_done(connection, request, consumed);
-        return true;
+        return connection->request != NULL || input_of(connection).len > 0;
     case HTTP_DONE:
         hand_over(connection, request, consumed);
         return input_of(connection).len > 0;
     case HTTP_BAD:
-        refuse_bad(connection, request, &err);
+        connection_refuse(connection, request->parser.status, err.text);
         return false;
     default:
         input_used(connection, consumed);

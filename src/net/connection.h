@@ -19,11 +19,11 @@
 #include "net/tls.h"
 
 #define READ_BUFFER     (64 * KIB)
-#define PIPELINE_MAX    (64 * KIB)  /* input kept while an answer is awaited; then reading stops */
-#define INPUT_TOTAL_MAX (256 * MIB) /* unread and parked bodies of all connections together */
+#define PIPELINE_MAX    (64 * KIB) /* input kept while an answer is awaited; then reading stops */
 #define ANSWER_HEAD_MAX (32 * KIB)
 #define BODY_STEP       (64 * KIB) /* of a body, that must come within body_timeout_ms */
 #define BODY_STEAL_MIN  (16 * KIB) /* a body from here on is taken over, not copied */
+#define BODY_SKIP_MAX   (64 * KIB) /* of a refused request, to keep its connection */
 #define SPARE_EXCHANGES 1024       /* kept for use again */
 #define REFUSED_MAX     64         /* connections over the limit that are told so with patience */
 #define LINGER_MS       (2 * SECOND_MS) /* for the client to read a last answer and hang up */
@@ -54,7 +54,8 @@ struct server {
     struct list exchanges; /* all that are in use */
     struct list spare;
     size_t spare_count;
-    size_t input_bytes; /* held for all connections together */
+    size_t input_bytes;   /* held for all connections together */
+    size_t input_leaving; /* of which these are of waits that were ended for their sake */
 
     struct buf head; /* of the answer being written */
     char date[32];   /* "Mon, 01 Mar 2027 09:00:00 GMT" */
@@ -75,6 +76,7 @@ struct connection {
     struct request *request; /* being read or handled; NULL: idle */
     struct buf in;           /* input that could not be used yet */
     size_t in_at;            /* of which this many bytes are used up */
+    size_t skip;             /* bytes to come of the body of a request that was refused */
     struct str fresh;        /* just read, in the shared buffer */
     size_t out_pending;      /* bytes given to uv_write and not yet sent */
     struct tls *tls;         /* NULL: plain */
@@ -96,9 +98,11 @@ struct request {
     struct connection *connection; /* NULL: the client is gone */
     struct link link;              /* in server->exchanges or server->spare */
     struct http_parser parser;
-    bool has_head, streaming;
-    struct buf held; /* the input that the body lies in, if it was taken over */
-    size_t counted;  /* bytes of chunks, in server->input_bytes */
+    bool has_head, whole, streaming;
+    int64_t began_ms; /* its first byte */
+    struct buf held;  /* the input that the body lies in, if it was taken over */
+    size_t counted;   /* bytes of chunks, in server->input_bytes */
+    size_t leaving;   /* in server->input_leaving */
     struct heap_node timer;
     int64_t timer_ms;
     void (*fire)(struct exchange *exchange);
@@ -120,15 +124,15 @@ void request_end(struct request *request);                    /* back to the poo
 struct str input_of(const struct connection *connection);
 void input_used(struct connection *connection, size_t len); /* its first bytes are done with */
 void input_drop(struct connection *connection);             /* all of it */
-/* Keeps bytes for later. Over the common limit the connection is refused or, if it is owed an
- * answer, marked as broken. */
+/* Keeps bytes for later. Over the common limit somebody gives way: refused or, if owed an answer,
+ * dropped. */
 void input_keep(struct connection *connection, struct str bytes);
 /* The same limit for a body in chunks, which the parser puts together. */
 void input_count_chunks(struct connection *connection, struct request *request);
 /* Uses up the last bytes of a request, seeing to it that its body lives on. */
 void input_keep_body(struct connection *connection, struct request *request, size_t consumed);
 
-/* exchange.c */
+/* exchange.c: gives up the request that is being read, if there is one. */
 void connection_refuse(struct connection *connection, int status, const char *message);
 
 /* output.c: one system call if the socket takes it all, else the rest is copied and sent later. */
@@ -141,5 +145,6 @@ void timeouts_init(struct server *server);
 void timeouts_fini(struct server *server);
 void timeouts_set(struct connection *connection, enum wait kind); /* begins anew; or WAIT_NONE */
 void timeouts_arm(struct server *server, int64_t due_ms);
+void exchange_fire(struct exchange *exchange); /* its timer, now: it must have one */
 
 #endif

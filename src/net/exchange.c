@@ -75,6 +75,27 @@ static void write_answer(struct connection *connection, const struct http_reques
     output_send(connection, buf_view(head), silent ? STR_NONE : body);
 }
 
+bool exchange_limit_body(struct exchange *exchange, size_t max)
+{
+    struct http_parser *parser = &request_of(exchange)->parser;
+    uint64_t left = http_body_left(parser);
+    parser->body_max = MIN(parser->body_max, max);
+    return left == HTTP_LENGTH_UNKNOWN || left <= max;
+}
+
+/* A request that is answered before its body was read: a short body is waited for and thrown away,
+ * else the connection is of no more use. He who waits for a go-ahead may send it or not. */
+static void leave_body(struct connection *connection, const struct request *request)
+{
+    uint64_t left = http_body_left(&request->parser);
+    bool awaits = request->exchange.request.expect_continue;
+    if (left > 0 && (left > BODY_SKIP_MAX || awaits)) {
+        connection->last = true;
+    } else {
+        connection->skip = (size_t)left;
+    }
+}
+
 void exchange_answer(struct exchange *exchange, int status, const char *content_type,
                      struct str headers, struct str body)
 {
@@ -86,6 +107,9 @@ void exchange_answer(struct exchange *exchange, int status, const char *content_
         return;
     }
     connection->last = !exchange->request.keep_alive || connection->server->quiet;
+    if (!request->whole) {
+        leave_body(connection, request);
+    }
     write_answer(connection, &exchange->request, status, content_type, headers, body);
     connection->request = NULL;
     connection->handling = false;
@@ -121,6 +145,16 @@ static const char *refusal_code(int status)
     }
 }
 
+static void give_up_request(struct connection *connection)
+{
+    struct request *request = connection->request;
+    connection->request = NULL;
+    if (request != NULL) {
+        request_end(request);
+    }
+    input_drop(connection);
+}
+
 void connection_refuse(struct connection *connection, int status, const char *message)
 {
     SCOPED(buf_fini) struct buf body = BUF_INIT(4 * KIB);
@@ -132,6 +166,7 @@ void connection_refuse(struct connection *connection, int status, const char *me
     json_close_object(&w);
     json_close_object(&w);
     struct http_request nothing = {.method = HTTP_OTHER, .minor = 1};
+    give_up_request(connection);
     connection->last = true;
     write_answer(connection, &nothing, status, "application/json",
                  status == 503 ? STR("Retry-After: 1\r\n") : STR(""), buf_view(&body));

@@ -4,10 +4,15 @@
  * What is incomplete, or comes while an answer is awaited, is kept here, and freed when it has been
  * used, so that idle connections hold no memory.
  *
- * Thread: net loop. Keeps: G8 (all connections together hold at most INPUT_TOTAL_MAX).
+ * All connections together hold at most input_max. When it is reached, who has held much for long
+ * gives way: a client that trickles a large body does, one that comes with a small one never.
+ *
+ * Thread: net loop. Keeps: G8.
  *
  * SPDX-License-Identifier: MIT */
 #include "net/connection.h"
+
+#define STRANGER_WEIGHT 1e18 /* more than any number of bytes times any age */
 
 void input_drop(struct connection *connection)
 {
@@ -40,27 +45,82 @@ static void append(struct connection *connection, struct str bytes)
     buf_cut_front(&connection->in, connection->in_at);
     connection->in_at = 0;
     server->input_bytes -= connection->in.cap;
-    connection->in.max = SIZE_MAX / 2; /* bounded by the parser, PIPELINE_MAX and INPUT_TOTAL_MAX */
+    connection->in.max = SIZE_MAX / 2; /* bounded by the parser, PIPELINE_MAX and input_max */
     buf_str(&connection->in, bytes);
     server->input_bytes += connection->in.cap;
 }
 
-static void check_total(struct connection *connection)
+/* ---- Who gives way ---- */
+
+/* What a connection holds that it can be made to give up: what it sends, or what it waits with. */
+static size_t hold(const struct connection *connection)
 {
-    if (connection->server->input_bytes <= INPUT_TOTAL_MAX || connection->last) {
-        return;
+    const struct request *request = connection->request;
+    size_t bytes = connection->in.cap;
+    if (request != NULL && (!request->whole || heap_has(&request->timer))) {
+        bytes += request->held.cap + request->counted;
     }
-    if (connection->handling) { /* an answer is owed, so nothing else can be said */
-        connection->broken = true;
-    } else {
+    return connection->last || connection->broken ? 0 : bytes;
+}
+
+/* How much room a connection takes from the others: bytes, times how long it has had them. Who is
+ * not known (yet) weighs more than anybody who is, or strangers could drive out known ones. */
+static double weight(const struct connection *connection)
+{
+    const struct request *request = connection->request;
+    int64_t now_ms = (int64_t)uv_now(connection->server->loop);
+    int64_t age_ms = request == NULL ? 0 : now_ms - request->began_ms;
+    bool known = request != NULL && request->has_head && !request->exchange.stranger;
+    return (double)hold(connection) * (double)(age_ms + 1) * (known ? 1 : STRANGER_WEIGHT);
+}
+
+static struct connection *heaviest(struct server *server)
+{
+    struct connection *found = NULL;
+    double most = 0;
+    LIST_EACH(&server->connections, it)
+    {
+        struct connection *connection = HOLDER(it, struct connection, link);
+        double heavy = weight(connection);
+        found = heavy > most ? connection : found;
+        most = heavy > most ? heavy : most;
+    }
+    return found;
+}
+
+static void give_way(struct connection *connection)
+{
+    struct server *server = connection->server;
+    struct request *request = connection->request;
+    if (!connection->handling) {
         connection_refuse(connection, 503, "too many large requests at once");
+    } else if (connection->in.cap > 0) { /* an answer is owed, so nothing else can be said */
+        input_drop(connection);
+        connection->broken = true;
+        connection_later(connection);
+    } else { /* it waits: time is over for it, and its bytes go with its answer */
+        request->leaving = hold(connection);
+        server->input_leaving += request->leaving;
+        exchange_fire(&request->exchange);
     }
 }
+
+/* A walk over all connections for each one that gives way: rare, and each frees what it weighed. */
+static void check_total(struct server *server)
+{
+    struct connection *next;
+    while (server->input_bytes > server->options.input_max + server->input_leaving &&
+           (next = heaviest(server)) != NULL) {
+        give_way(next);
+    }
+}
+
+/* ---- Keeping ---- */
 
 void input_keep(struct connection *connection, struct str bytes)
 {
     append(connection, bytes);
-    check_total(connection);
+    check_total(connection->server);
 }
 
 void input_count_chunks(struct connection *connection, struct request *request)
@@ -69,7 +129,7 @@ void input_count_chunks(struct connection *connection, struct request *request)
     if (bytes != request->counted) {
         connection->server->input_bytes += bytes - request->counted;
         request->counted = bytes;
-        check_total(connection);
+        check_total(connection->server);
     }
 }
 

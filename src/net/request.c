@@ -23,6 +23,7 @@ struct request *request_begin(struct connection *connection)
     }
     http_parser_init(&request->parser, server->options.body_max);
     request->connection = connection;
+    request->began_ms = (int64_t)uv_now(server->loop);
     connection->request = request;
     list_append(&server->exchanges, &request->link);
     return request;
@@ -33,11 +34,11 @@ static void request_reset(struct request *request)
 {
     request->exchange.user = NULL;
     request->exchange.gone = NULL;
-    request->exchange.is_gone = false;
+    request->exchange.is_gone = request->exchange.stranger = false;
     request->exchange.request = (struct http_request){0};
     arena_clear(&request->exchange.arena);
     request->connection = NULL;
-    request->has_head = request->streaming = false;
+    request->has_head = request->whole = request->streaming = false;
     request->drained = NULL;
 }
 
@@ -47,7 +48,8 @@ void request_end(struct request *request)
     exchange_timer(&request->exchange, -1, NULL);
     http_parser_fini(&request->parser);
     server->input_bytes -= request->held.cap + request->counted;
-    request->counted = 0;
+    server->input_leaving -= request->leaving;
+    request->counted = request->leaving = 0;
     buf_fini(&request->held);
     list_remove(&request->link);
     if (server->spare_count < SPARE_EXCHANGES && !server->stopping) {

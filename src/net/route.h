@@ -26,10 +26,14 @@ struct route {
     const struct params *params; /* of the query; NULL: none */
     const char *media;           /* of the answer; NULL: application/json */
     bool optional_body;
+    size_t body_max; /* bytes; 0: the server's limit */
 };
 
 extern const struct route routes[];
 extern const size_t routes_count;
+
+#define ROUTE_NO_BODY_MAX (64 * KIB)  /* where no body is asked for; what comes is not looked at */
+#define ROUTE_EXECUTE_MAX (256 * KIB) /* where the secret is in the body: anybody may send one */
 
 #define ROUTE_STREAM   "text/event-stream"
 #define ROUTE_CALENDAR "text/calendar"

@@ -51,6 +51,9 @@ static void set_defaults(struct server_options *options)
     if (options->body_max == 0) {
         options->body_max = HTTP_BODY_MAX;
     }
+    if (options->input_max == 0) {
+        options->input_max = MAX(SERVER_INPUT_MAX, 4 * options->body_max); /* a few at once */
+    }
 }
 
 /* ---- Listening ---- */

@@ -5,6 +5,10 @@
  * Time-outs (head, body, idle, a reader that does not read), size limits, TLS, keep-alive, Expect
  * and half-close are handled here.
  *
+ * One client cannot stop the others. Who may not ask is answered before a byte of the body is kept
+ * (`admit`); and what all connections together hold, of requests and of answers, has a limit: when
+ * it is reached, those that have held much for long give way, not those who come with little.
+ *
  * `handle` is called while the loop polls, or just before it does: collect in it, and hand over to
  * other threads in a uv_prepare hook, which sees everything that a tick brought.
  *
@@ -29,6 +33,7 @@ struct exchange;
 #define SERVER_BODY_TIMEOUT_MS  (30 * SECOND_MS)
 #define SERVER_IDLE_TIMEOUT_MS  (75 * SECOND_MS)
 #define SERVER_WRITE_TIMEOUT_MS (30 * SECOND_MS)
+#define SERVER_INPUT_MAX        (256 * MIB) /* requests that were read and are not yet answered */
 #define STREAM_PENDING_MAX      (256 * KIB) /* bytes a stream's reader may be behind */
 
 struct server_options { /* a 0 among the limits means the default above */
@@ -37,10 +42,14 @@ struct server_options { /* a 0 among the limits means the default above */
     const char *tls_cert, *tls_key; /* NULL: plain */
     size_t connections_max;         /* beyond it: 503 and close */
     size_t body_max;                /* bytes; beyond it: 413; 0: HTTP_BODY_MAX */
+    size_t input_max;               /* bytes of all requests together; beyond it: 503 for some */
     int64_t head_timeout_ms;        /* from a request's first byte to its headers' end */
     int64_t body_timeout_ms;        /* for each 64 KiB of a body */
     int64_t idle_timeout_ms;        /* between two requests */
     int64_t write_timeout_ms;       /* without the client taking a byte */
+    /* Looks at a request of which only the head is there. False: it was answered; what comes of the
+     * body is thrown away. NULL: everything is let in. */
+    bool (*admit)(void *arg, struct exchange *exchange);
     void (*handle)(void *arg, struct exchange *exchange);
     void *arg;
 };
@@ -69,7 +78,11 @@ struct exchange {
      * still listens (half-close) looks the same; so the answer is sent if the socket takes it. */
     void (*gone)(struct exchange *exchange);
     bool is_gone;
+    bool stranger; /* set by `admit`: nobody knows who asks, so known ones come before him */
 };
+
+/* In `admit`: a lower limit of this one's body. False: more was announced; nothing was answered. */
+MUST_CHECK bool exchange_limit_body(struct exchange *exchange, size_t max);
 
 /* Answers: the body's bytes are copied or taken over before it returns. Extra headers are whole
  * lines

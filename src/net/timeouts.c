@@ -68,6 +68,13 @@ static void expire_connections(struct server *server, int64_t now_ms)
     }
 }
 
+void exchange_fire(struct exchange *exchange)
+{
+    struct request *request = HOLDER(exchange, struct request, exchange);
+    heap_remove(&request->server->exchange_timers, &request->timer);
+    request->fire(exchange);
+}
+
 static void fire_exchanges(struct server *server, int64_t now_ms)
 {
     struct heap_node *top;
@@ -76,8 +83,7 @@ static void fire_exchanges(struct server *server, int64_t now_ms)
         if (request->timer_ms > now_ms) {
             return;
         }
-        heap_remove(&server->exchange_timers, top);
-        request->fire(&request->exchange);
+        exchange_fire(&request->exchange);
     }
 }
 

@@ -101,6 +101,11 @@ void http_parser_fini(struct http_parser *parser);
 enum http_step http_parse(struct http_parser *parser, struct str input, struct arena *arena,
                           struct http_request *request, size_t *consumed, struct err *err);
 
+/* Between HTTP_GOT_HEAD and HTTP_DONE: bytes of the body that are not consumed; chunks do not tell.
+ */
+#define HTTP_LENGTH_UNKNOWN UINT64_MAX
+uint64_t http_body_left(const struct http_parser *parser);
+
 /* --- Writing heads. Control characters in a value are written as blanks: no header splits. */
 
 const char *http_reason(int status);

@@ -258,6 +258,11 @@ static enum http_step read_chunked(struct http_parser *parser, struct str input,
     return step;
 }
 
+uint64_t http_body_left(const struct http_parser *parser)
+{
+    return parser->state == AT_LENGTH ? parser->left : HTTP_LENGTH_UNKNOWN;
+}
+
 enum http_step http_parse(struct http_parser *parser, struct str input, struct arena *arena,
                           struct http_request *request, size_t *consumed, struct err *err)
 {

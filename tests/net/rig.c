@@ -10,6 +10,11 @@
 #include "test.h"
 #include "wire/json.h"
 
+static bool on_head(struct stand *stand, struct exchange *exchange)
+{
+    return api_admit(((struct rig *)stand->user)->api, exchange);
+}
+
 static void on_request(struct stand *stand, struct exchange *exchange)
 {
     api_handle(((struct rig *)stand->user)->api, exchange);
@@ -52,6 +57,7 @@ void rig_open(struct rig *rig)
     struct err err = ERR_INIT;
     *rig = (struct rig){0};
     stand_open(&rig->stand, &(struct server_options){.body_max = 4 * MIB});
+    rig->stand.admit = on_head;
     rig->stand.other = on_request;
     rig->stand.user = rig;
     clock_init_by_hand(&rig->clock, RIG_START_MS);

@@ -65,6 +65,13 @@ static void on_request(void *arg, struct exchange *exchange)
     }
 }
 
+static bool on_head(void *arg, struct exchange *exchange)
+{
+    struct stand *stand = arg;
+    stand->heads++;
+    return stand->admit == NULL || stand->admit(stand, exchange);
+}
+
 void stand_open(struct stand *stand, const struct server_options *options)
 {
     struct server_options own = *options;
@@ -73,6 +80,7 @@ void stand_open(struct stand *stand, const struct server_options *options)
     uv_loop_init(&stand->loop);
     own.loop = &stand->loop;
     own.listen = str_absent(own.listen) ? STR("127.0.0.1:0") : own.listen;
+    own.admit = on_head;
     own.handle = on_request;
     own.arg = stand;
     CHECK_OK(server_start(&own, &stand->server, &err));

@@ -22,7 +22,8 @@ struct stand {
     uv_loop_t loop;
     struct server *server;
     struct exchange *kept;
-    int handled, gone, drained;
+    int heads, handled, gone, drained;
+    bool (*admit)(struct stand *stand, struct exchange *exchange); /* NULL: everybody may come in */
     void (*other)(struct stand *stand, struct exchange *exchange); /* instead of all that */
     void *user;
 };

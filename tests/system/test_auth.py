@@ -108,6 +108,34 @@ def roles_may_do_what_the_table_says(s):
 
 
 @test()
+def strangers_are_told_before_their_bodies_come(s):
+    token = make_token(s.nest, s.data, "produce")
+    wait_for(lambda: status(s, None, "GET", "/api/tasks") == 401, "401")
+    announce = ("{} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                "Content-Length: 16777216\r\n{}\r\n").format
+    known = f"Authorization: Bearer {token}\r\n"
+    wires = []
+    for line, more, wanted in [("POST /api/tasks", "", 401)] * 17 + [
+            ("POST /api/tasks", "Expect: 100-continue\r\n", 401),
+            ("POST /api/tasks", "Authorization: Bearer x\r\n", 401),
+            ("POST /api/tasks", "Origin: http://evil.example\r\n", 403),
+            ("POST /api/queues/default/purge", known, 403),
+            ("POST /api/nothing", known, 404),
+            ("DELETE /api/tasks", known, 405),
+            ("GET /healthz", "", 413),
+            ("POST /v1/tasks/execute", "", 413)]:
+        wires.append(s.wire())
+        wires[-1].send(announce(line, more))
+        answer = wires[-1].answer()
+        same(answer.status, wanted, line + more)
+        check(answer.error["code"] and answer.error["message"], line)
+        same(answer.headers.get("connection"), "close", line)
+    same(status(s, token, "POST", "/api/tasks", {"taskType": "t", "payload": "x" * 300000}), 201)
+    for wire in wires:
+        wire.close()
+
+
+@test()
 def streams_take_a_token_in_the_query(s):
     token = make_token(s.nest, s.data, "read")
     wait_for(lambda: status(s, None, "GET", "/api/tasks") == 401)
