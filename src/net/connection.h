@@ -20,6 +20,7 @@
 
 #define READ_BUFFER     (64 * KIB)
 #define PIPELINE_MAX    (64 * KIB) /* input kept while an answer is awaited; then reading stops */
+#define UNSENT_MAX      (64 * KIB) /* with more to be sent, a connection is not read */
 #define ANSWER_HEAD_MAX (32 * KIB)
 #define BODY_STEP       (64 * KIB) /* of a body, that must come within body_timeout_ms */
 #define BODY_STEAL_MIN  (16 * KIB) /* a body from here on is taken over, not copied */
@@ -56,6 +57,7 @@ struct server {
     size_t spare_count;
     size_t input_bytes;   /* held for all connections together */
     size_t input_leaving; /* of which these are of waits that were ended for their sake */
+    size_t output_bytes;  /* out_pending of all connections together */
 
     struct buf head; /* of the answer being written */
     char date[32];   /* "Mon, 01 Mar 2027 09:00:00 GMT" */
@@ -79,6 +81,7 @@ struct connection {
     size_t skip;             /* bytes to come of the body of a request that was refused */
     struct str fresh;        /* just read, in the shared buffer */
     size_t out_pending;      /* bytes given to uv_write and not yet sent */
+    int64_t out_since_ms;    /* when the first of them was */
     struct tls *tls;         /* NULL: plain */
 
     bool reading;
@@ -88,6 +91,7 @@ struct connection {
     bool lingering; /* everything was said; what still comes is thrown away */
     bool eof;       /* the client will say no more */
     bool broken;    /* writing failed */
+    bool cut;       /* it gave way: its unsent bytes are no longer counted */
     bool closing;
 };
 
@@ -108,6 +112,10 @@ struct request {
     void (*fire)(struct exchange *exchange);
     void (*drained)(struct exchange *exchange);
 };
+
+/* server.c: a walk over all: for when a common limit is reached. NULL: none weighs anything. */
+struct connection *server_heaviest(const struct server *server,
+                                   double (*weight)(const struct connection *connection));
 
 /* connection.c */
 void connection_open(struct server *server); /* accepts what the listener has */

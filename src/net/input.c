@@ -74,20 +74,6 @@ static double weight(const struct connection *connection)
     return (double)hold(connection) * (double)(age_ms + 1) * (known ? 1 : STRANGER_WEIGHT);
 }
 
-static struct connection *heaviest(struct server *server)
-{
-    struct connection *found = NULL;
-    double most = 0;
-    LIST_EACH(&server->connections, it)
-    {
-        struct connection *connection = HOLDER(it, struct connection, link);
-        double heavy = weight(connection);
-        found = heavy > most ? connection : found;
-        most = heavy > most ? heavy : most;
-    }
-    return found;
-}
-
 static void give_way(struct connection *connection)
 {
     struct server *server = connection->server;
@@ -110,7 +96,7 @@ static void check_total(struct server *server)
 {
     struct connection *next;
     while (server->input_bytes > server->options.input_max + server->input_leaving &&
-           (next = heaviest(server)) != NULL) {
+           (next = server_heaviest(server, weight)) != NULL) {
         give_way(next);
     }
 }

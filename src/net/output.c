@@ -2,12 +2,14 @@
  *
  * The usual answer leaves in one system call, straight from where it was made. What the socket does
  * not take is copied and sent when it does; until then the connection reads no further request, so
- * a client that does not read cannot make us hold more than one answer.
+ * a client that does not read cannot make us hold more than one answer. What all connections
+ * together leave unsent is at most output_max: then those are cut off that have not taken the most
+ * for the longest. Their clients do not read; others must not go without an answer for that.
  *
  * Failing to write is noticed here and acted on in the next tick: whoever is sending just now must
  * not find its connection gone under its hands.
  *
- * Thread: net loop.
+ * Thread: net loop. Keeps: G8.
  *
  * SPDX-License-Identifier: MIT */
 #include <sys/socket.h>
@@ -27,12 +29,18 @@ static void fail(struct connection *connection)
     connection_later(connection);
 }
 
+static void no_longer_pending(struct connection *connection, struct output *output)
+{
+    connection->out_pending -= output->len;
+    connection->server->output_bytes -= connection->cut ? 0 : output->len;
+    mem_free(output);
+}
+
 static void on_sent(uv_write_t *write, int status)
 {
     struct connection *connection = write->data;
     struct output *output = HOLDER(write, struct output, write);
-    connection->out_pending -= output->len;
-    mem_free(output);
+    no_longer_pending(connection, output);
     if (connection->closing) {
         return;
     }
@@ -58,16 +66,40 @@ static struct output *output_new(size_t len)
     return output;
 }
 
+/* How much a client that does not read takes from the others: bytes, times how long. */
+static double weight(const struct connection *connection)
+{
+    int64_t age_ms = (int64_t)uv_now(connection->server->loop) - connection->out_since_ms;
+    size_t unsent = uv_stream_get_write_queue_size((const uv_stream_t *)&connection->tcp);
+    return connection->broken ? 0 : (double)unsent * (double)(age_ms + 1);
+}
+
+static void check_total(struct server *server)
+{
+    struct connection *next;
+    while (server->output_bytes > server->options.output_max &&
+           (next = server_heaviest(server, weight)) != NULL) {
+        server->output_bytes -= next->out_pending;
+        next->cut = true;
+        fail(next);
+    }
+}
+
 static void queue(struct connection *connection, struct output *output)
 {
+    struct server *server = connection->server;
     uv_buf_t buf = uv_buf_init(output->bytes, (unsigned)output->len);
     output->write.data = connection;
+    if (connection->out_pending == 0) {
+        connection->out_since_ms = (int64_t)uv_now(server->loop);
+    }
     connection->out_pending += output->len;
+    server->output_bytes += output->len;
     if (uv_write(&output->write, (uv_stream_t *)&connection->tcp, &buf, 1, on_sent) != 0) {
-        connection->out_pending -= output->len;
-        mem_free(output);
+        no_longer_pending(connection, output);
         fail(connection);
     }
+    check_total(server);
 }
 
 /* How many of the bytes the socket takes now. */

@@ -51,6 +51,9 @@ static void set_defaults(struct server_options *options)
     if (options->body_max == 0) {
         options->body_max = HTTP_BODY_MAX;
     }
+    if (options->output_max == 0) {
+        options->output_max = SERVER_OUTPUT_MAX;
+    }
     if (options->input_max == 0) {
         options->input_max = MAX(SERVER_INPUT_MAX, 4 * options->body_max); /* a few at once */
     }
@@ -233,6 +236,26 @@ int server_port(const struct server *server)
     }
     return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
                                                : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+size_t server_unsent(const struct server *server)
+{
+    return server->output_bytes;
+}
+
+struct connection *server_heaviest(const struct server *server,
+                                   double (*weight)(const struct connection *connection))
+{
+    struct connection *found = NULL;
+    double most = 0;
+    LIST_EACH(&server->connections, it)
+    {
+        struct connection *connection = HOLDER(it, struct connection, link);
+        double heavy = weight(connection);
+        found = heavy > most ? connection : found;
+        most = MAX(heavy, most);
+    }
+    return found;
 }
 
 size_t server_connections(const struct server *server)

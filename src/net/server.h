@@ -34,6 +34,7 @@ struct exchange;
 #define SERVER_IDLE_TIMEOUT_MS  (75 * SECOND_MS)
 #define SERVER_WRITE_TIMEOUT_MS (30 * SECOND_MS)
 #define SERVER_INPUT_MAX        (256 * MIB) /* requests that were read and are not yet answered */
+#define SERVER_OUTPUT_MAX       (256 * MIB) /* answers and events that clients have not yet taken */
 #define STREAM_PENDING_MAX      (256 * KIB) /* bytes a stream's reader may be behind */
 
 struct server_options { /* a 0 among the limits means the default above */
@@ -43,6 +44,7 @@ struct server_options { /* a 0 among the limits means the default above */
     size_t connections_max;         /* beyond it: 503 and close */
     size_t body_max;                /* bytes; beyond it: 413; 0: HTTP_BODY_MAX */
     size_t input_max;               /* bytes of all requests together; beyond it: 503 for some */
+    size_t output_max;              /* bytes of all answers not yet sent; beyond it some are cut */
     int64_t head_timeout_ms;        /* from a request's first byte to its headers' end */
     int64_t body_timeout_ms;        /* for each 64 KiB of a body */
     int64_t idle_timeout_ms;        /* between two requests */
@@ -65,6 +67,7 @@ void server_stop(struct server *server); /* closes everything; the loop then run
 void server_free(struct server *server); /* after the loop has ended */
 int server_port(const struct server *server);
 size_t server_connections(const struct server *server);
+size_t server_unsent(const struct server *server); /* bytes of answers, of all connections */
 
 /* ---- One request and its answer ---- */
 

@@ -269,8 +269,10 @@ static void dependencies_put(struct json_writer *w, const struct task_dependency
         json_open_object(w);
         id_put(w, "id", on[i].id);
         json_put_c(w, "state", task_state_name(on[i].state));
-        if (!str_absent(on[i].result)) {
-            json_put_raw(w, "result", on[i].result);
+        if (w->buf->len > ANSWER_WHOLE_MAX && on[i].result.len > LIST_OMIT_OVER) {
+            json_put_bool(w, "resultOmitted", true);
+        } else {
+            put_json(w, "result", on[i].result);
         }
         json_close_object(w);
     }

@@ -221,3 +221,48 @@ TEST(a_wait_that_holds_much_is_over_early)
     CHECK(client_sees(&other, "served"));
     CHECK(client_sees(&waits, "early"));
 }
+
+/* ---- Answers that are not read ---- */
+
+enum { DEAF = 4 }; /* clients that ask for much and read nothing */
+
+TEST(answers_that_nobody_reads_give_way_to_those_that_are_read)
+{
+    STAND(stand, .output_max = 2 * BIG_BODY);
+    struct client deaf[DEAF];
+    for (int i = 0; i < DEAF; i++) {
+        client_open(&deaf[i], &stand);
+        client_say(&deaf[i], GET("/big"));
+        stand_step_until(&stand, &stand.handled, i + 1);
+        CHECK(server_unsent(stand.server) <= 2 * BIG_BODY);
+    }
+    CLIENT(other, &stand);
+    client_say(&other, GET("/big") GET("/echo"));
+    CHECK(client_sees(&other, "GET "));
+    CHECK(other.in.len > BIG_BODY);
+    while (server_connections(stand.server) > 3) { /* two of them fit, beside the other */
+        stand_step(&stand, -1);
+    }
+    for (int i = 0; i < DEAF; i++) {
+        client_close(&deaf[i]);
+    }
+}
+
+TEST(streams_that_nobody_reads_count_among_the_answers)
+{
+    STAND(stand, .output_max = 256 * KIB);
+    CLIENT(client, &stand);
+    client_say(&client, GET("/stream"));
+    CHECK(client_sees(&client, "\r\n\r\n"));
+    static const char piece[8192];
+    while (stream_pending(stand.kept) < 200 * KIB) {
+        CHECK(stream_send(stand.kept, (struct str){piece, sizeof piece}));
+    }
+    CLIENT(deaf, &stand);
+    client_say(&deaf, GET("/big")); /* alone it is too much, and with the stream even more so */
+    stand_step_until(&stand, &stand.handled, 2);
+    CHECK(server_unsent(stand.server) <= 256 * KIB);
+    CLIENT(other, &stand);
+    client_say(&other, GET("/echo"));
+    CHECK(client_sees(&other, "GET "));
+}
