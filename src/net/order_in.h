@@ -10,8 +10,9 @@
 #include "net/fields.h"
 #include "queue/queue.h"
 
-#define DEPENDS_MAX 1000 /* ids and names in one dependsOn */
-#define REF_MAX     256  /* bytes of a name inside a request */
+#define DEPENDS_MAX       1000  /* ids and names in one dependsOn */
+#define DEPENDS_TOTAL_MAX 20000 /* in one request */
+#define REF_MAX           256   /* bytes of a name inside a request */
 
 struct order_in {
     struct order order;

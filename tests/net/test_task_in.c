@@ -270,6 +270,54 @@ TEST(a_message_begins_with_the_whole_name_of_its_field)
               "[0].priority must be one of CRITICAL, HIGH, NORMAL, LOW (or 4, 3, 2, 1)");
 }
 
+/* ---- Names ---- */
+
+TEST(what_is_named_twice_is_needed_once_and_the_order_stays)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    CHECK(bench_read(&b, "[{\"taskType\":\"a\",\"dependsOn\":[\"z\",\"y\","
+                         "\"0192F3A0-0000-7000-8000-0000000000AB\",\"z\",\"y\",\"x\","
+                         "\"0192f3a0-0000-7000-8000-0000000000ab\",\"x\"]},"
+                         "{\"taskType\":\"b\",\"ref\":\"x\"},{\"taskType\":\"b\",\"ref\":\"y\"},"
+                         "{\"taskType\":\"b\",\"ref\":\"z\"}]"));
+    const struct order *order = &b.in.orders[0];
+    CHECK_EQ(order->needs_count, 4);
+    CHECK_EQ(order->needs[0].order, 4);
+    CHECK_EQ(order->needs[1].order, 3);
+    CHECK_EQ(order->needs[2].order, 0);
+    CHECK_EQ(order->needs[2].id.lo & 0xFF, 0xAB);
+    CHECK_EQ(order->needs[3].order, 2);
+}
+
+/* So many tasks, each with the names of those behind it, round and round. */
+static bool read_names(struct bench *b, size_t tasks, size_t names)
+{
+    SCOPED(buf_fini) struct buf body = BUF_INIT(64 * MIB);
+    for (size_t i = 0; i < tasks; i++) {
+        buf_printf(&body, "%s{\"taskType\":\"a\",\"ref\":\"r%zu\",\"dependsOn\":[",
+                   i == 0 ? "[" : ",", i);
+        for (size_t j = 0; j < names; j++) {
+            buf_printf(&body, "%s\"r%zu\"", j == 0 ? "" : ",", (i + j + 1) % tasks);
+        }
+        buf_c(&body, "]}");
+    }
+    buf_c(&body, "]");
+    return bench_read(b, buf_c_text(&body));
+}
+
+TEST(as_many_names_as_may_be_are_resolved_and_one_more_is_refused)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    CHECK(read_names(&b, 1000, 20));
+    CHECK_EQ(b.in.count, 1000);
+    CHECK_EQ(b.in.orders[7].needs_count, 20);
+    CHECK_EQ(b.in.orders[7].needs[0].order, 9);
+    CHECK(!read_names(&b, 953, 21));
+    CHECK_STR(str_of(b.err.field), "[952].dependsOn");
+    CHECK(!read_names(&b, 1, 1001));
+    CHECK_STR(str_of(b.err.field), "[0].dependsOn");
+}
+
 /* ---- Changes ---- */
 
 static bool read_patch(const char *text, struct task_patch *patch, struct err *err)
