@@ -6,6 +6,7 @@
 #include "net/call.h"
 #include "net/on.h"
 #include "net/task_out.h"
+#include "store/rate.h"
 
 #define QUEUE_LIMIT_MAX 1000000 /* of each setting */
 
@@ -91,9 +92,14 @@ static bool set_max_concurrent(struct json *json, void *into, struct err *err)
 static bool set_rate(struct json *json, void *into, struct err *err)
 {
     struct command_queue *queue = into;
+    double *rate = &queue->set.rate_per_second;
     queue->has_rate = true;
-    return json_take_null(json) ||
-           field_f64(json, 0, QUEUE_LIMIT_MAX, &queue->set.rate_per_second, err);
+    if (json_take_null(json)) {
+        return true;
+    }
+    return field_f64(json, 0, QUEUE_LIMIT_MAX, rate, err) &&
+           (*rate == 0 || *rate >= RATE_MIN ||
+            json_refuse(json, err, "must be 0 (no limit) or at least %.5f", RATE_MIN));
 }
 
 static bool set_burst(struct json *json, void *into, struct err *err)

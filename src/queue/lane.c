@@ -3,10 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "queue/lane.h"
 
-#include <math.h>
-
 #include "base/mem.h"
 #include "queue/due.h"
+#include "store/rate.h"
 
 void lanes_init(struct lanes *lanes)
 {
@@ -54,23 +53,12 @@ struct lane *lane_get(struct lanes *lanes, struct str name)
     return lane;
 }
 
-static double burst_of(const struct store_queue *settings)
-{
-    return settings->burst > 0 ? (double)settings->burst : fmax(1, ceil(settings->rate_per_second));
-}
-
 static void refill(struct lane *lane, struct now now)
 {
     double passed = (double)(now.mono_ms - lane->tokens_mono_ms) / 1000;
     lane->tokens =
-        fmin(burst_of(&lane->settings), lane->tokens + passed * lane->settings.rate_per_second);
+        fmin(rate_burst(&lane->settings), lane->tokens + passed * lane->settings.rate_per_second);
     lane->tokens_mono_ms = now.mono_ms;
-}
-
-/* The bucket fills in fractions: what is a hair below a whole token is one. */
-static double whole_tokens(const struct lane *lane)
-{
-    return floor(lane->tokens + 1e-9);
 }
 
 size_t lane_room(struct lane *lane, struct now now)
@@ -89,7 +77,7 @@ size_t lane_room(struct lane *lane, struct now now)
     }
     if (lane->settings.rate_per_second > 0) {
         refill(lane, now);
-        room = MIN(room, (int64_t)whole_tokens(lane) - lane->pending);
+        room = MIN(room, (int64_t)rate_whole(lane->tokens) - lane->pending);
     }
     return room == INT64_MAX ? SIZE_MAX : (size_t)MAX(room, 0);
 }
@@ -112,7 +100,7 @@ static void set_rate(struct lane *lane, const struct store_queue *settings, bool
     if (lane->settings.rate_per_second > 0) {
         refill(lane, now);
     } else if (settings->rate_per_second > 0) {
-        lane->tokens = at_boot ? 0 : burst_of(settings);
+        lane->tokens = at_boot ? 0 : rate_burst(settings);
         lane->tokens_mono_ms = now.mono_ms;
     }
 }
@@ -174,11 +162,10 @@ int64_t lanes_in_ms(struct lanes *lanes, struct now now)
             continue;
         }
         refill(lane, now);
-        if (whole_tokens(lane) >= 1) {
+        if (rate_whole(lane->tokens) >= 1) {
             continue; /* time alone opens it no further: a task must come, or one that runs end */
         }
-        double wait = ceil((1 - lane->tokens) / lane->settings.rate_per_second * 1000);
-        soonest = MIN(soonest, (int64_t)fmax(wait, 1));
+        soonest = MIN(soonest, rate_wait_ms(lane->tokens, lane->settings.rate_per_second));
     }
     return soonest;
 }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "bench.h"
+#include "queue/engine.h"
 #include "test.h"
 
 static struct command_queue paused(bool yes)
@@ -228,6 +229,29 @@ TEST(a_slow_rate_starts_one_task_and_then_waits)
     CHECK_EQ(claim_many(&b, 3), 0);
     bench_pass_ms(&b, 1);
     CHECK_EQ(claim_many(&b, 3), 1);
+}
+
+/* The API takes no such rate, but an old file may have one. */
+TEST(a_rate_too_slow_to_be_counted_lets_the_engine_sleep)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    static const double rates[] = {1e-17, 1e-300, 5e-324};
+    bench_create_many(&b, 9, (struct bench_order){.type = "t"});
+    for (size_t i = 0; i < ARRAY_LEN(rates); i++) {
+        bench_queue(&b, "default", rate(0, 0));
+        bench_queue(&b, "default", rate(rates[i], 1));
+        struct call *waits = bench_claim_call(&b, (struct bench_claim){.wait = true, .max = 1});
+        CHECK_EQ(claim_many(&b, 1), 1);
+        bench_give(&b, waits);
+        bench_settle(&b);
+        CHECK(!waits->answered);
+        CHECK(engine_event_in_ms(b.engine, clock_now(&b.clock)) >
+              SECOND_MS); /* a lease ends before the rate allows more */
+        bench_pass_ms(&b, SECOND_MS);
+        CHECK(!waits->answered);
+        bench_queue(&b, "default", rate(0, 0));
+        CHECK(waits->answered);
+    }
 }
 
 TEST(a_restart_begins_with_an_empty_bucket)

@@ -60,7 +60,8 @@ def settings_are_checked_kept_and_lifted(s):
     s.restart()
     has(queue(s, "q"), maxConcurrent=3, ratePerSecond=1.5, burst=4, paused=False)
     for wrong in ({"maxConcurrent": -1}, {"maxConcurrent": 1.5}, {"maxConcurrent": "1"},
-                  {"ratePerSecond": -1}, {"ratePerSecond": "fast"}, {"burst": -1}, {"nope": 1}):
+                  {"ratePerSecond": -1}, {"ratePerSecond": "fast"},
+                  {"ratePerSecond": 1e-17}, {"ratePerSecond": 0.0000099}, {"burst": -1}, {"nope": 1}):
         answer = s.call("PUT", "/api/queues/q", wrong, 400)
         same(answer.error["field"], list(wrong)[0])
     has(queue(s, "q"), maxConcurrent=3)

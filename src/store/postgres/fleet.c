@@ -9,35 +9,27 @@
  * SPDX-License-Identifier: MIT */
 #include "store/postgres/fleet.h"
 
-#include <math.h>
-
 #include "store/postgres/postgres.h"
+#include "store/rate.h"
 
 /* ---- Limits ---- */
-
-static double burst_of(const struct store_queue *settings)
-{
-    return settings->burst > 0 ? (double)settings->burst : fmax(1, ceil(settings->rate_per_second));
-}
 
 /* What is in the bucket now: full at first, and no clock of another node empties it. */
 static double tokens_of(const PGresult *rows, size_t i, const struct store_queue *settings,
                         int64_t now_ms)
 {
     int64_t at_ms = get_int(rows, i, 6);
-    double burst = burst_of(settings), passed = (double)MAX(now_ms - at_ms, 0) / 1000;
+    double burst = rate_burst(settings), passed = (double)MAX(now_ms - at_ms, 0) / 1000;
     return at_ms == 0 ? burst
                       : fmin(burst, get_real(rows, i, 5) + passed * settings->rate_per_second);
 }
 
-/* A hair below a whole token is one: the bucket fills in fractions. */
 static void limit_rate(const PGresult *rows, size_t i, int64_t now_ms, struct store_room *room)
 {
     double tokens = tokens_of(rows, i, &room->settings, now_ms);
-    double whole = fmax(0, floor(tokens + 1e-9));
+    double whole = fmax(0, rate_whole(tokens));
     if (whole < 1) {
-        double wait = ceil((1 - tokens) / room->settings.rate_per_second * 1000);
-        room->opens_at_ms = now_ms + (int64_t)fmax(wait, 1);
+        room->opens_at_ms = now_ms + rate_wait_ms(tokens, room->settings.rate_per_second);
     }
     room->room = MIN(room->room, (size_t)whole);
 }
