@@ -57,7 +57,9 @@ static bool check_exposure(struct node *node, struct err *err)
 
 static bool open_door(struct node *node, struct err *err)
 {
-    node->auth = (struct auth){.listen = node->config->listen, .hosts = node->hosts};
+    node->auth = (struct auth){.listen = node->config->listen,
+                               .hosts = node->hosts,
+                               .tls = !str_absent(node->config->tls_cert)};
     list_hosts(node);
     if (!token_book_open(node->config->data.ptr, &node->book, err)) {
         return false;

@@ -2,7 +2,8 @@
  *
  * A page on a foreign site can make a browser send requests to a server on the same machine, by its
  * address (then Origin is foreign) or by a name of its own that it lets point here (then Host is
- * foreign). Hence both are checked, token or not.
+ * foreign). Hence both are checked, token or not. A page of another port of this machine is foreign
+ * too: what is served there is not ours.
  *
  * SPDX-License-Identifier: MIT */
 #include "net/auth.h"
@@ -10,6 +11,9 @@
 #include <arpa/inet.h>
 
 #include "wire/uri.h"
+
+#define HTTP_PORT  80 /* of an address that names none */
+#define HTTPS_PORT 443
 
 /* Rows: roles. Columns: what a route asks for. */
 static const bool allowed[ROLES][ACCESSES] = {
@@ -105,12 +109,40 @@ bool auth_host_ours(const struct auth *auth, struct str host)
            host_is_configured(auth, name);
 }
 
-bool auth_origin_ours(const struct auth *auth, struct str origin)
+/* The name that the request came by: the page it came from has the same one, port and all. */
+static bool origin_is_host(struct str name, uint16_t port, bool tls, struct str host)
 {
-    struct str rest = str_starts(origin, STR("http://"))    ? str_from(origin, 7)
-                      : str_starts(origin, STR("https://")) ? str_from(origin, 8)
-                                                            : STR_NONE;
-    return !str_absent(rest) && auth_host_ours(auth, rest);
+    struct str asked;
+    uint16_t asked_port;
+    return !str_absent(host) &&
+           uri_parse_address(host, tls ? HTTPS_PORT : HTTP_PORT, &asked, &asked_port, NULL) &&
+           str_eq_nocase(name, asked) && port == asked_port;
+}
+
+/* The address that is listened on, or localhost with its port. Another port of this machine, and
+ * another of its addresses, may be somebody else's. */
+static bool origin_is_listened_on(const struct auth *auth, struct str name, uint16_t port)
+{
+    struct str listen;
+    uint16_t listen_port;
+    return uri_parse_address(auth->listen, 0, &listen, &listen_port, NULL) && port == listen_port &&
+           (str_eq_nocase(name, listen) || str_eq_nocase(name, STR("localhost")));
+}
+
+bool auth_origin_ours(const struct auth *auth, struct str origin, struct str host)
+{
+    bool tls = str_starts(origin, STR("https://")), plain = str_starts(origin, STR("http://"));
+    struct str name;
+    uint16_t port;
+    if ((!tls && !plain) || !uri_parse_address(str_from(origin, tls ? 8 : 7),
+                                               tls ? HTTPS_PORT : HTTP_PORT, &name, &port, NULL)) {
+        return false;
+    }
+    if (host_is_configured(auth, name)) { /* a proxy may stand before us, with TLS of its own */
+        return port == (tls ? HTTPS_PORT : HTTP_PORT) || origin_is_host(name, port, tls, host);
+    }
+    return tls == auth->tls &&
+           (origin_is_host(name, port, tls, host) || origin_is_listened_on(auth, name, port));
 }
 
 /* ---- Tokens ---- */
@@ -143,7 +175,7 @@ static bool comes_from_us(const struct auth *auth, const struct http_request *re
     if (!str_absent(request->host) && !auth_host_ours(auth, request->host)) {
         return err_set(err, ERR_FORBIDDEN, "this server is not known by that Host");
     }
-    if (!str_absent(origin) && !auth_origin_ours(auth, origin)) {
+    if (!str_absent(origin) && !auth_origin_ours(auth, origin, request->host)) {
         return err_set(err, ERR_FORBIDDEN, "pages of that Origin may not use this server");
     }
     return true;

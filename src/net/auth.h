@@ -32,13 +32,16 @@ struct auth {
     struct str listen;       /* HOST[:PORT] it listens on */
     const struct str *hosts; /* further names of ours, without port */
     size_t hosts_count;
+    bool tls;      /* it is reached by https */
     bool required; /* a token is needed even if none exists: public address, not --insecure */
 };
 
 /* Whether a Host header's value names this server: local, listened on, or configured. */
 bool auth_host_ours(const struct auth *auth, struct str host);
-/* The same for an Origin ("http://localhost:8001"); "null" is foreign. */
-bool auth_origin_ours(const struct auth *auth, struct str origin);
+/* Whether a page of that Origin ("http://localhost:8001") is ours: scheme, name and port are those
+ * the request came by (its Host) or those that are listened on, or it is a configured name with the
+ * usual port. "null" is foreign. Who checks it has checked Host before. */
+bool auth_origin_ours(const struct auth *auth, struct str origin, struct str host);
 
 /* Decides about a request. With no tokens *who is an admin of no user. ERR_DENIED (401, send
  * AUTH_CHALLENGE) or ERR_FORBIDDEN (403). `is_stream`: EventSource and calendars cannot set

@@ -65,16 +65,58 @@ TEST(a_host_is_ours_when_local_listened_on_or_configured)
     }
 }
 
-TEST(an_origin_is_ours_when_its_host_is)
+TEST(an_origin_is_ours_when_scheme_name_and_port_are)
 {
-    const struct auth auth = {.listen = STR("127.0.0.1:8001")};
-    CHECK(auth_origin_ours(&auth, STR("http://localhost:8001")));
-    CHECK(auth_origin_ours(&auth, STR("https://127.0.0.1")));
-    CHECK(!auth_origin_ours(&auth, STR("null")));
-    CHECK(!auth_origin_ours(&auth, STR("")));
-    CHECK(!auth_origin_ours(&auth, STR("http://evil.example")));
-    CHECK(!auth_origin_ours(&auth, STR("http://localhost@evil.example")));
-    CHECK(!auth_origin_ours(&auth, STR("file://localhost")));
+    const struct str names[] = {STR("queue.example")};
+    static const struct {
+        const char *listen, *host, *origin;
+        bool tls, ours;
+    } cases[] = {
+        {"127.0.0.1:8001", "127.0.0.1:8001", "http://127.0.0.1:8001", false, true},
+        {"127.0.0.1:8001", "127.0.0.1:8001", "http://localhost:8001", false, true},
+        {"127.0.0.1:8001", "localhost:8001", "http://LOCALHOST:8001", false, true},
+        {"127.0.0.1:8001", "localhost", "http://localhost:8001", false, true},
+        {"127.0.0.1:8001", "localhost", "http://localhost", false, true},
+        {"127.0.0.1:8001", NULL, "http://localhost:8001", false, true},
+        {"[::1]:8001", "[::1]:8001", "http://[::1]:8001", false, true},
+        {"127.0.0.1:8001", "localhost:3000", "http://localhost:3000", false, true}, /* forwarded */
+        {"0.0.0.0:8001", "203.0.113.9:8001", "http://203.0.113.9:8001", false, true},
+        {"127.0.0.1:8001", "localhost:8001", "https://localhost:8001", true, true},
+        {"127.0.0.1:8001", "localhost:443", "https://localhost", true, true},
+        {"127.0.0.1:8001", "queue.example", "https://queue.example", false, true},
+        {"127.0.0.1:8001", "queue.example", "http://queue.example:80", true, true},
+        {"127.0.0.1:8001", "localhost:8001", "https://queue.example", false, true},
+        {"127.0.0.1:8001", "queue.example:8443", "https://queue.example:8443", false, true},
+
+        {"127.0.0.1:8001", "localhost:8001", "http://localhost:3000", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "http://localhost", false, false},
+        {"127.0.0.1:8001", "127.0.0.1:8001", "http://127.0.0.1:3000", false, false},
+        {"127.0.0.1:8001", "127.0.0.1:8001", "http://127.0.0.2:8001", false, false},
+        {"127.0.0.1:8001", "127.0.0.1:8001", "http://[::1]:8001", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "https://localhost:8001", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "http://localhost:8001", true, false},
+        {"0.0.0.0:8001", "203.0.113.9:8001", "http://198.51.100.1:8001", false, false},
+        {"127.0.0.1:8001", "queue.example", "http://queue.example:3000", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "null", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "http://", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "http://evil.example", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "http://evil.example:8001", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "http://localhost:8001@evil.example", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "http://localhost:8001.evil.example", false, false},
+        {"127.0.0.1:8001", "localhost:8001", "file://localhost:8001", false, false},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const struct auth auth = {.listen = str_of(cases[i].listen),
+                                  .hosts = names,
+                                  .hosts_count = 1,
+                                  .tls = cases[i].tls};
+        struct str host = cases[i].host == NULL ? STR_NONE : str_of(cases[i].host);
+        if (auth_origin_ours(&auth, str_of(cases[i].origin), host) != cases[i].ours) {
+            print_error("origin %s, asked for %s\n", cases[i].origin, cases[i].host);
+            CHECK(false);
+        }
+    }
 }
 
 TEST(listening_everywhere_every_address_is_ours_but_no_name)

@@ -251,7 +251,8 @@ def a_foreign_host_or_origin_is_refused(s):
     for host in (f"127.0.0.1:{s.port}", f"localhost:{s.port}", "localhost", "127.0.0.1", "[::1]"):
         same(s.raw("GET", "/api/tasks", headers={"Host": host}).status, 200, host)
     for origin in ("http://evil.example", "https://evil.example", "null",
-                   "http://localhost.evil.example", "file://"):
+                   "http://localhost.evil.example", "file://", "http://localhost:3000",
+                   "http://localhost", "http://127.0.0.1:1", f"https://localhost:{s.port}"):
         answer = s.raw("POST", "/api/tasks", {"taskType": "t"}, {"Origin": origin})
         same(answer.status, 403, origin)
         same(s.raw("GET", "/api/tasks", headers={"Origin": origin}).status, 403, origin)
