@@ -121,7 +121,12 @@ static void put_rules(struct json_writer *w, const struct task *task)
     }
 }
 
-static void put_order(struct json_writer *w, const struct task *task, bool payload_omitted)
+/* What is not shown, but said to be there. An error is shortened, not left out. */
+struct omitted {
+    bool payload, result, metadata, error;
+};
+
+static void put_order(struct json_writer *w, const struct task *task, struct omitted omitted)
 {
     json_key(w, "id");
     id_write(w, task->id);
@@ -129,11 +134,15 @@ static void put_order(struct json_writer *w, const struct task *task, bool paylo
     json_put_str(w, "queue", task->queue);
     put_text(w, "externalId", task->external_id);
     put_text(w, "documentId", task->document);
-    put_payload(w, task, payload_omitted);
+    put_payload(w, task, omitted.payload);
     put_backoff(w, &task->backoff);
     put_text(w, "idempotencyKey", task->key);
     put_tags(w, task);
-    put_json(w, "metadata", task->metadata);
+    if (omitted.metadata) {
+        json_put_bool(w, "metadataOmitted", true);
+    } else {
+        put_json(w, "metadata", task->metadata);
+    }
     id_put(w, "parentId", task->parent);
     id_put(w, "teamId", task->team);
     id_put(w, "scheduleId", task->schedule);
@@ -209,33 +218,37 @@ static void put_cost(struct json_writer *w, const struct task_cost *cost)
     json_close_object(w);
 }
 
-static void put_outcome(struct json_writer *w, const struct task *task, bool result_omitted)
+static void put_outcome(struct json_writer *w, const struct task *task, struct omitted omitted)
 {
-    if (result_omitted) {
+    if (omitted.result) {
         json_put_bool(w, "resultOmitted", true);
     } else {
         put_json(w, "result", task->result);
     }
     put_error(w, &task->error);
+    if (omitted.error) {
+        json_put_bool(w, "errorOmitted", true);
+    }
     put_progress(w, task);
     put_cost(w, &task->cost);
 }
 
 /* All fields of a task, inside an object that is open. */
-static void put_task(struct json_writer *w, const struct task *task, bool payload_omitted,
-                     bool result_omitted)
+static void put_task(struct json_writer *w, const struct task *task, struct omitted omitted)
 {
-    put_order(w, task, payload_omitted);
+    put_order(w, task, omitted);
     put_standing(w, task);
     put_attempt_now(w, task);
-    put_outcome(w, task, result_omitted);
+    put_outcome(w, task, omitted);
 }
 
 static void put_whole(struct json_writer *w, const struct task *task)
 {
     bool full = w->buf->len > ANSWER_WHOLE_MAX;
-    put_task(w, task, full && task->payload.len > LIST_OMIT_OVER,
-             full && task->result.len > LIST_OMIT_OVER);
+    put_task(w, task,
+             (struct omitted){.payload = full && task->payload.len > LIST_OMIT_OVER,
+                              .result = full && task->result.len > LIST_OMIT_OVER,
+                              .metadata = full && task->metadata.len > LIST_OMIT_OVER});
 }
 
 /* ---- Its views ---- */
@@ -250,7 +263,9 @@ void task_write(struct json_writer *w, const struct task *task)
 void task_write_row(struct json_writer *w, const struct task_row *row)
 {
     json_open_object(w);
-    put_task(w, &row->task, row->payload_omitted, row->result_omitted);
+    put_task(w, &row->task,
+             (struct omitted){row->payload_omitted, row->result_omitted, row->metadata_omitted,
+                              row->error_omitted});
     json_close_object(w);
 }
 

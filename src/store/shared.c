@@ -142,15 +142,38 @@ struct task task_with_standing(const struct task *order, const struct task *now)
     return task;
 }
 
+static void omit(struct str *text, size_t omit_over, bool *omitted)
+{
+    if (text->len > omit_over) {
+        *text = STR_NONE;
+        *omitted = true;
+    }
+}
+
+/* The code stays, and enough of the message to know what it is about. */
+static void shorten(struct task_error *error)
+{
+    size_t len = MIN(error->message.len, ROW_MESSAGE_MAX);
+    while (len > 0 && len < error->message.len && (error->message.ptr[len] & 0xC0) == 0x80) {
+        len--; /* not in the middle of a character */
+    }
+    error->message.len = len;
+    error->detail = STR_NONE;
+}
+
 void row_omit(struct task_row *row, size_t omit_over)
 {
-    if (omit_over > 0 && row->task.payload.len > omit_over) {
-        row->task.payload = STR_NONE;
-        row->payload_omitted = true;
+    struct task *task = &row->task;
+    struct task_error *error = &task->error;
+    if (omit_over == 0) {
+        return;
     }
-    if (omit_over > 0 && row->task.result.len > omit_over) {
-        row->task.result = STR_NONE;
-        row->result_omitted = true;
+    omit(&task->payload, omit_over, &row->payload_omitted);
+    omit(&task->result, omit_over, &row->result_omitted);
+    omit(&task->metadata, omit_over, &row->metadata_omitted);
+    if (error->code.len + error->message.len + error->detail.len > omit_over) {
+        shorten(error);
+        row->error_omitted = true;
     }
 }
 

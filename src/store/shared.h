@@ -32,6 +32,8 @@ struct task task_with_standing(const struct task *order, const struct task *now)
 struct str tags_pack(const struct task *task, struct buf *scratch);
 void tags_unpack(struct str packed, struct task *task); /* borrowed from `packed` */
 
+#define ROW_MESSAGE_MAX KIB /* of an error that a list shows shortened */
+
 /* Takes out what `omit_over` leaves out of lists; 0: nothing. */
 void row_omit(struct task_row *row, size_t omit_over);
 

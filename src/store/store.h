@@ -186,13 +186,15 @@ struct task_filter {
     struct task_id before; /* only smaller ids (the page's cursor); none: from the newest */
     uint64_t not_before;   /* task_id.hi: only tasks at or after it; 0: any */
     size_t limit;          /* 0: none */
-    size_t omit_over;      /* lists leave out payloads and results above this many bytes; 0: none */
+    size_t omit_over; /* lists leave out payloads, results and metadata above this many bytes, and
+                         shorten errors; 0: none */
 };
 
 /* A task as a list shows it. */
 struct task_row {
     struct task task;
-    bool payload_omitted, result_omitted;
+    bool payload_omitted, result_omitted, metadata_omitted;
+    bool error_omitted; /* its detail, and all but the beginning of its message */
 };
 struct task_rows {
     struct task_row *at;

@@ -252,6 +252,36 @@ TEST(long_payloads_and_results_are_left_out_of_lists)
     CHECK_STR(row.task.payload, "12345");
 }
 
+TEST(long_metadata_is_left_out_of_lists_and_long_errors_are_shortened)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    char message[3000], detail[2000];
+    memset(message, 'm', sizeof message);
+    memcpy(message + 1023, "\xE2\x82\xAC", 3); /* a character that lies across the cut */
+    memset(detail, '1', sizeof detail);
+    struct task task = bench_task(&b);
+    task.metadata = STR("{\"a\":1}");
+    task.state = TASK_FAILED;
+    task.finished_ms = 1;
+    task.error =
+        (struct task_error){STR("code"), {message, sizeof message}, {detail, sizeof detail}};
+    bench_insert(&b, &task);
+
+    struct task_row row = bench_list(&b, &(struct task_filter){.limit = 1, .omit_over = 6}).at[0];
+    CHECK(row.metadata_omitted && str_absent(row.task.metadata));
+    CHECK(row.error_omitted && str_absent(row.task.error.detail));
+    CHECK_STR(row.task.error.code, "code");
+    CHECK_EQ(row.task.error.message.len, 1023);
+    row = bench_list(&b, &(struct task_filter){.limit = 1, .omit_over = 5003}).at[0];
+    CHECK(row.error_omitted && !row.metadata_omitted);
+    CHECK_STR(row.task.metadata, "{\"a\":1}");
+    row = bench_list(&b, &(struct task_filter){.limit = 1, .omit_over = 5004}).at[0];
+    CHECK(!row.error_omitted);
+    CHECK_EQ(row.task.error.message.len, sizeof message);
+    CHECK_EQ(row.task.error.detail.len, sizeof detail);
+}
+
 TEST(names_that_nobody_used_select_nothing)
 {
     SCOPED(bench_fini) struct bench b;

@@ -111,6 +111,14 @@ def lists_leave_out_what_is_over_4_kib(s):
     has(listed[big["id"]], payload=None, payloadOmitted=True, result=None)
     same(s.show(big)["payload"], "x" * 4095)
     same(s.show(big)["result"], "y" * 4095)
+    noted = s.create(metadata={"k": "m" * 5000}, maxRetries=0)
+    error = {"code": "E", "message": "e" * 5000, "detail": {"d": 1}}
+    claimed = s.claim_one()
+    has(claimed, metadata={"k": "m" * 5000}, metadataOmitted=None)
+    s.call("POST", f"/api/tasks/{noted['id']}/fail", {"lease": claimed["lease"], "error": error}, 200)
+    has(s.list()[0], metadata=None, metadataOmitted=True, errorOmitted=True,
+        error={"code": "E", "message": "e" * 1024})
+    has(s.show(noted), metadata={"k": "m" * 5000}, error=error, errorOmitted=None)
 
 
 @test()

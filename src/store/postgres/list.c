@@ -112,11 +112,13 @@ static bool run_reading(void *arg, struct pg_call *call, struct err *err)
 }
 
 /* Puts the rows where their ids stand in the page. */
-static void take_rows(const PGresult *rows, struct arena *arena, struct task_rows *out)
+static void take_rows(const PGresult *rows, const struct task_filter *filter, struct arena *arena,
+                      struct task_rows *out)
 {
     for (size_t i = 0; i < get_count(rows); i++) {
         struct task_row row, *kept = &out->at[get_int(rows, i, 0) - 1];
         get_row(rows, i, &row);
+        row_omit(&row, filter->omit_over);
         *kept = row;
         task_keep(&kept->task, &row.task, arena);
     }
@@ -144,8 +146,8 @@ static bool read_rows(struct pg *pg, const struct task_filter *filter, const str
     out->count = page->count;
     out->more = page->more;
     if (first == 0) {
-        take_rows(calls[0].result, arena, out);
-        take_rows(calls[1].result, arena, out);
+        take_rows(calls[0].result, filter, arena, out);
+        take_rows(calls[1].result, filter, arena, out);
     }
     pg_calls_fini(calls + first, ARRAY_LEN(calls) - first);
     return true;

@@ -240,6 +240,7 @@ struct picked_rows {
     struct arena *arena;
     struct task_rows *out;
     size_t room;
+    size_t omit_over;
 };
 
 static void pick_row(void *arg, const struct task_row *row)
@@ -252,15 +253,17 @@ static void pick_row(void *arg, const struct task_row *row)
         memcpy(rows->out->at, old == NULL ? rows->out->at : old, rows->out->count * sizeof *old);
     }
     struct task_row *kept = &rows->out->at[rows->out->count++];
-    *kept = *row;
-    task_keep(&kept->task, &row->task, rows->arena);
+    struct task_row shown = *row;
+    row_omit(&shown, rows->omit_over);
+    *kept = shown;
+    task_keep(&kept->task, &shown.task, rows->arena);
 }
 
 bool sqlite_list(struct reader *base, const struct task_filter *filter, struct arena *arena,
                  struct task_rows *out, struct err *err)
 {
     struct db *db = &((struct sqlite_reader *)base)->db;
-    struct picked_rows rows = {.arena = arena, .out = out};
+    struct picked_rows rows = {.arena = arena, .out = out, .omit_over = filter->omit_over};
     int64_t omit_over = filter->omit_over == 0 ? INT64_MAX : (int64_t)filter->omit_over;
     *out = (struct task_rows){0};
     if (!db_run(db, SQL_BEGIN_READ, err)) {
