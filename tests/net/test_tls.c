@@ -1,11 +1,13 @@
 /* tests/net/test_tls.c: claims about TLS, with a certificate made on the spot.
  *
  * SPDX-License-Identifier: MIT */
+#include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "stand.h"
@@ -226,6 +228,148 @@ TEST(a_handshake_that_does_not_come_is_given_up)
     CLIENT(client, &stand);
     client_read_end(&client);
     CHECK_EQ(client.in.len, 0);
+}
+
+/* ---- Clients that would hold up others ---- */
+
+enum { STALLED = 20 };
+
+/* What a client says first, or a part of it. */
+static void say_hello(struct client *client, size_t most)
+{
+    SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+    SSL *ssl = SSL_new(ctx);
+    char hello[4096];
+    SSL_set_bio(ssl, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+    SSL_set_connect_state(ssl);
+    SSL_do_handshake(ssl);
+    int len = BIO_read(SSL_get_wbio(ssl), hello, sizeof hello);
+    CHECK(len > 100);
+    client_send(client, (struct str){hello, MIN((size_t)len, most)});
+    SSL_free(ssl);
+    SSL_CTX_free(ctx);
+}
+
+static void check_served(struct stand *stand)
+{
+    TLS_CLIENT(tls, stand, TLS1_3_VERSION);
+    int handled = stand->handled;
+    say(&tls, GET("/echo"));
+    CHECK(sees(&tls, "GET "));
+    CHECK_EQ(stand->handled, handled + 1);
+}
+
+TEST(handshakes_that_stall_do_not_hold_up_others)
+{
+    FILES(files);
+    STAND(stand, .tls_cert = files.cert, .tls_key = files.key);
+    struct client stalled[STALLED];
+    for (size_t i = 0; i < STALLED; i++) { /* some silent, some in the middle, some at the end */
+        client_open(&stalled[i], &stand);
+        say_hello(&stalled[i], i % 4 == 0 ? 0 : i % 4 == 1 ? 3 : i % 4 == 2 ? 90 : SIZE_MAX);
+    }
+    check_served(&stand);
+    CHECK(server_connections(stand.server) >= STALLED);
+    for (size_t i = 0; i < STALLED; i++) {
+        client_close(&stalled[i]);
+    }
+    while (server_connections(stand.server) > 0) {
+        stand_step(&stand, -1);
+    }
+}
+
+TEST(a_handshake_that_stalls_or_drips_is_given_up)
+{
+    FILES(files);
+    STAND(stand, .tls_cert = files.cert, .tls_key = files.key, .head_timeout_ms = 20);
+    CLIENT(begun, &stand);
+    say_hello(&begun, 90);
+    client_read_end(&begun);
+    CLIENT(answered, &stand); /* waits with the certificate in its hands */
+    say_hello(&answered, SIZE_MAX);
+    client_read_end(&answered);
+    CLIENT(drips, &stand); /* a byte now and then is no progress */
+    say_hello(&drips, 5);
+    while (!drips.ended) {
+        client_send(&drips, (struct str){"", 1});
+        client_read_some(&drips);
+    }
+    CHECK_EQ(server_connections(stand.server), 0);
+    CHECK_EQ(stand.handled, 0);
+}
+
+TEST(garbage_instead_of_a_handshake_or_after_it_ends_that_connection_only)
+{
+    FILES(files);
+    STAND(stand, .tls_cert = files.cert, .tls_key = files.key);
+    TLS_CLIENT(parked, &stand, TLS1_3_VERSION);
+    say(&parked, GET("/park"));
+    stand_step_until(&stand, &stand.handled, 1);
+    static const char *const garbage[] = {"\x16\x03\x01\xFF\xFFgarbage",
+                                          "\xFF\xFF\xFF\xFF\xFF\xFF\xFF", "\n\n\n\n\n\n"};
+    for (size_t i = 0; i < ARRAY_LEN(garbage); i++) {
+        CLIENT(client, &stand);
+        client_say(&client, garbage[i]);
+        client_read_end(&client);
+    }
+    client_send(&parked.client, STR("\x17\x03\x03\x00\x20 a record that nobody has encrypted!"));
+    stand_step_until(&stand, &stand.gone, 1);
+    exchange_answer(stand.kept, 200, "text/plain", STR(""), STR("to nobody"));
+    check_served(&stand);
+}
+
+TEST(nobody_shakes_hands_twice)
+{
+    FILES(files);
+    STAND(stand, .tls_cert = files.cert, .tls_key = files.key);
+    TLS_CLIENT(tls, &stand, TLS1_2_VERSION);
+    say(&tls, GET("/echo"));
+    CHECK(sees(&tls, "GET "));
+    CHECK_EQ(SSL_renegotiate(tls.ssl), 1);
+    SSL_do_handshake(tls.ssl);
+    flush(&tls);
+    check_served(&stand);
+    ERR_clear_error();
+    while (SSL_renegotiate_pending(tls.ssl) && ERR_peek_error() == 0 && !tls.client.ended) {
+        receive(&tls);
+    }
+    CHECK(ERR_peek_error() != 0 || tls.client.ended);
+    CHECK_EQ(stand.handled, 2);
+}
+
+TEST(new_keys_may_be_asked_for_again_and_again)
+{
+    FILES(files);
+    STAND(stand, .tls_cert = files.cert, .tls_key = files.key);
+    TLS_CLIENT(tls, &stand, TLS1_3_VERSION);
+    say(&tls, GET("/echo"));
+    CHECK(sees(&tls, "GET "));
+    for (int i = 0; i < 200; i++) {
+        CHECK_EQ(SSL_key_update(tls.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+        SSL_do_handshake(tls.ssl);
+        flush(&tls);
+    }
+    check_served(&stand);
+    say(&tls, "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nhi");
+    CHECK(sees(&tls, "POST hi"));
+}
+
+TEST(a_client_that_hangs_up_without_a_goodbye_is_noticed)
+{
+    FILES(files);
+    STAND(stand, .tls_cert = files.cert, .tls_key = files.key);
+    CLIENT(early, &stand); /* in the middle of the handshake */
+    say_hello(&early, 90);
+    shutdown(early.fd, SHUT_WR);
+    client_read_end(&early);
+    TLS_CLIENT(tls, &stand, TLS1_3_VERSION); /* while its request is handled */
+    say(&tls, GET("/park"));
+    stand_step_until(&stand, &stand.handled, 1);
+    shutdown(tls.client.fd, SHUT_WR);
+    stand_step_until(&stand, &stand.gone, 1);
+    check_served(&stand);
+    exchange_answer(stand.kept, 200, "text/plain", STR(""), STR("late"));
+    CHECK(sees(&tls, "late")); /* it may still listen */
 }
 
 /* ---- Starting ---- */
