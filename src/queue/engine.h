@@ -89,6 +89,7 @@ struct engine {
     bool shared;        /* other nodes use the store too */
     uint64_t epoch;     /* of our leadership; 0: another leads. Embedded: always 1 */
     bool doubts_broker; /* another node cannot reach it: see shared.c */
+    bool asked_rows; /* claims that wait were answered by the rows: the broker knows not of them */
     struct arena elsewhere_arena;
     const struct wanted *elsewhere; /* what workers of other nodes would take */
     size_t elsewhere_count;

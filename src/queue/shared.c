@@ -227,11 +227,14 @@ bool relies_on_broker(const struct engine *engine)
     return !broker_away(engine->broker) && !engine->doubts_broker;
 }
 
-/* What the store refused is offered again; in a fleet, claims also look for themselves. */
+/* What the store refused is offered again. In a fleet claims also look for themselves, and those
+ * that found nothing among the rows ask the broker once when it can be relied on again: it wakes
+ * only those that have asked it. */
 static bool polls(const struct engine *engine)
 {
     return !list_empty(&engine->put_off) ||
-           (engine->shared && !list_empty(&engine->waiting) && !relies_on_broker(engine));
+           (engine->shared && !list_empty(&engine->waiting) &&
+            (engine->asked_rows || !relies_on_broker(engine)));
 }
 
 static void offer_again(struct engine *engine)
@@ -259,6 +262,7 @@ void put_off(struct engine *engine, const struct hint *hint)
 static void poll_now(struct engine *engine, int64_t now_ms)
 {
     offer_again(engine);
+    engine->asked_rows = false; /* whoever waits asks now, the broker or the rows */
     lanes_wake_all(&engine->lanes);
     engine->poll_at_mono_ms = now_ms + POLL_MS;
 }
