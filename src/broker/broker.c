@@ -49,9 +49,25 @@ void broker_offer(struct broker *broker, const struct hint *hint)
     broker->ops->offer(broker, hint);
 }
 
+void broker_offer_again(struct broker *broker, const struct hint *hints, size_t count)
+{
+    if (broker->ops->offer_again != NULL) {
+        broker->ops->offer_again(broker, hints, count);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        broker->ops->offer(broker, &hints[i]);
+    }
+}
+
 void broker_withdraw(struct broker *broker, struct task_id id)
 {
-    broker->ops->withdraw(broker, id);
+    broker->ops->withdraw(broker, id, 0);
+}
+
+void broker_withdraw_from(struct broker *broker, struct task_id id, enum task_priority priority)
+{
+    broker->ops->withdraw(broker, id, priority);
 }
 
 size_t broker_take(struct broker *broker, const struct want *want, size_t max, struct hint *out,
@@ -96,9 +112,19 @@ bool broker_empty(struct broker *broker)
     return broker->ops->empty(broker);
 }
 
+void broker_fill(struct broker *broker)
+{
+    broker->ops->fill(broker);
+}
+
 void broker_filled(struct broker *broker)
 {
     broker->ops->filled(broker);
+}
+
+bool broker_tidy(struct broker *broker)
+{
+    return broker->ops->tidy != NULL && broker->ops->tidy(broker);
 }
 
 void broker_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
@@ -107,10 +133,26 @@ void broker_document(struct broker *broker, struct str document, size_t most, st
     broker->ops->document(broker, document, most, arena, out);
 }
 
+size_t broker_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
+                   struct broker_document **out)
+{
+    return broker->ops->held(broker, cursor, most, arena, out);
+}
+
 size_t broker_documents(struct broker *broker, size_t most, struct arena *arena,
                         struct broker_document **out)
 {
-    return broker->ops->documents(broker, most, arena, out);
+    uint64_t cursor = 0;
+    size_t count = 0;
+    *out = arena_array(arena, struct broker_document, most);
+    do {
+        struct broker_document *page;
+        size_t n = broker->ops->held(broker, &cursor, most - count, arena, &page);
+        for (size_t i = 0; i < n && count < most; i++) {
+            (*out)[count++] = page[i];
+        }
+    } while (cursor != 0 && count < most);
+    return count;
 }
 
 size_t broker_ahead(struct broker *broker, struct task_id id)

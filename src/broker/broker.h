@@ -18,11 +18,15 @@
 #include "base/err.h"
 #include "task/hint.h"
 
+/* How nodes that share a Redis keep their hints there. Nodes of different layouts do not see each
+ * other's hints: as long as there are both, everybody asks the store. */
+#define BROKER_LAYOUT 2
+
 struct broker;
 
-/* Told when a ready task can be taken where before none of that queue and type could, or a better
- * one can: whoever waits for it should ask again. Called inside offer, let_go and give_back, or
- * when what they changed is sent. */
+/* Told when a claim that took nothing could now take a ready task, or a better one than before, of
+ * that queue and type: whoever waits for it should ask again. What nobody has asked for need not be
+ * told. Called inside offer, let_go and give_back, or when what they changed is sent. */
 typedef void broker_ready_fn(void *arg, struct str queue, struct str type);
 
 /* memory: knows every hint of one node. redis://HOST:PORT[/DB] shares hints between nodes; poll:
@@ -45,11 +49,16 @@ void broker_close(struct broker *broker); /* NULL is welcome */
 bool broker_away(struct broker *broker);
 
 /* The task is QUEUED and may start. Offering a known task again moves it to the place that the new
- * hint says (a changed priority); nothing happens if nothing changed. */
+ * hint says (for a changed priority see broker_withdraw_from()); nothing happens if nothing
+ * changed.
+ */
 void broker_offer(struct broker *broker, const struct hint *hint);
 
-/* The task is no longer QUEUED for a reason other than being taken. Unknown ids are passed over. */
+/* The task is no longer QUEUED for a reason other than being taken. Unknown ids are passed over.
+ * The priority under which it was offered says where to look for it; not known: everywhere. A task
+ * whose priority has changed is withdrawn under the old one and offered with the new one. */
 void broker_withdraw(struct broker *broker, struct task_id id);
+void broker_withdraw_from(struct broker *broker, struct task_id id, enum task_priority priority);
 
 /* Proposes up to `max` tasks, best first, never two of one document, none of a held document.
  * They are no longer ready, and their documents are held by them. Returns how many. */
@@ -82,10 +91,18 @@ void broker_let_go(struct broker *broker, struct str document, struct task_id ho
  * waits on other nodes. After every batch. */
 void broker_flush(struct broker *broker);
 
-/* Reconciliation: a broker that is there but lost its hints says so; when everything that the store
- * knows was offered again, it may answer claims. */
+/* Reconciliation: a broker that is there but lost its hints says so. When everything that the store
+ * knows was offered again since broker_fill(), it may answer claims, unless something was lost once
+ * more meanwhile. Several nodes may fill it at once. */
 bool broker_empty(struct broker *broker);
+void broker_fill(struct broker *broker);
 void broker_filled(struct broker *broker);
+/* Offers a page of rows. A task that the broker also knows under another priority is forgotten
+ * there. */
+void broker_offer_again(struct broker *broker, const struct hint *hints, size_t count);
+
+/* Removes a piece of what an older version of Errand has left behind. True: call again. */
+bool broker_tidy(struct broker *broker);
 
 /* ---- Looking ---- */
 
@@ -99,7 +116,12 @@ struct broker_document {
 /* Unknown documents are not held and nobody waits. At most `most` waiting ids. */
 void broker_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
                      struct broker_document *out);
-/* All held documents (at most `most`), without their waiting lines. Returns how many. */
+/* A page of about `most` held documents and their holders, without their waiting lines. *cursor is
+ * 0 at the beginning and again after the last page. What is held from the first page to the last is
+ * told, at least once; what is held or let go meanwhile may be. Returns how many. */
+size_t broker_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
+                   struct broker_document **out);
+/* The first `most` of them. */
 size_t broker_documents(struct broker *broker, size_t most, struct arena *arena,
                         struct broker_document **out);
 /* How many ready tasks of its document start before this one; the holder not counted. */
@@ -113,7 +135,8 @@ int64_t broker_oldest_ms(struct broker *broker, struct str queue);
 /* Could a claim with this `want` take something now? */
 bool broker_has(struct broker *broker, const struct want *want);
 
-/* For /api/nodes: "memory", "redis", "poll", "degraded" (Redis is away). */
+/* For /api/nodes: "memory", "redis", "poll", "degraded": Redis is away or has lost its hints. One
+ * that waits for its first filling is none of both, though broker_away() is true. */
 const char *broker_kind(const struct broker *broker);
 size_t broker_memory(const struct broker *broker); /* bytes held, for metrics and bench */
 

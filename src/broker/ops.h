@@ -15,7 +15,10 @@ struct broker_ops {
     void (*close)(struct broker *broker);
 
     void (*offer)(struct broker *broker, const struct hint *hint);
-    void (*withdraw)(struct broker *broker, struct task_id id);
+    void (*offer_again)(struct broker *broker, const struct hint *hints,
+                        size_t count); /* NULL: each is offered */
+    void (*withdraw)(struct broker *broker, struct task_id id,
+                     enum task_priority priority); /* 0: not known */
     size_t (*take)(struct broker *broker, const struct want *want, size_t max, struct hint *out,
                    struct arena *arena);
     void (*give_back)(struct broker *broker, const struct hint *hint);
@@ -27,12 +30,14 @@ struct broker_ops {
     void (*flush)(struct broker *broker);
     bool (*away)(struct broker *broker);
     bool (*empty)(struct broker *broker);
+    void (*fill)(struct broker *broker);
     void (*filled)(struct broker *broker);
+    bool (*tidy)(struct broker *broker); /* NULL: nothing is ever left behind */
 
     void (*document)(struct broker *broker, struct str document, size_t most, struct arena *arena,
                      struct broker_document *out);
-    size_t (*documents)(struct broker *broker, size_t most, struct arena *arena,
-                        struct broker_document **out);
+    size_t (*held)(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
+                   struct broker_document **out);
     size_t (*ahead)(struct broker *broker, struct task_id id);
     bool (*knows)(struct broker *broker, struct task_id id);
     size_t (*ready_count)(struct broker *broker);

@@ -65,10 +65,12 @@ bool fleet_redis_up(const struct fleet *fleet)
     return fleet->redis != NULL && !redis_away(fleet->redis);
 }
 
-/* Three clients of this node use Redis, and each may be the first to see that it is away. */
+/* Three clients of this node use Redis, and each may be the first to see that it is away. Nodes
+ * that keep hints elsewhere in it are as good as away; older ones are told so by this too. */
 const char *fleet_broker_kind(const struct fleet *fleet)
 {
-    bool away = fleet->redis != NULL && (redis_away(fleet->redis) || fleet->engine_away);
+    bool away = fleet->redis != NULL &&
+                (redis_away(fleet->redis) || fleet->engine_degraded || fleet->layouts_differ);
     return away ? "degraded" : broker_kind(fleet->broker);
 }
 

@@ -24,6 +24,7 @@ void load_write(struct buf *out, const struct queue_load *load)
     json_put_f64(&w, "started", load->started_per_second);
     json_put_f64(&w, "finished", load->finished_per_second);
     json_put_i64(&w, "waiting", load->waiting_claims);
+    json_put_i64(&w, "hintsLayout", load->hints_layout);
     json_put_array(&w, "wants");
     for (size_t i = 0; i < load->wanted_count; i++) {
         const struct wanted *wanted = &load->wanted[i];
@@ -100,10 +101,11 @@ bool load_read(struct str text, struct arena *arena, struct queue_load *out, str
         return false;
     }
     while (json_member(&json, &key, err)) {
-        bool ok = str_is(key, "created")    ? json_f64(&json, &out->created_per_second, err)
-                  : str_is(key, "started")  ? json_f64(&json, &out->started_per_second, err)
-                  : str_is(key, "finished") ? json_f64(&json, &out->finished_per_second, err)
-                  : str_is(key, "waiting")  ? json_i64(&json, &out->waiting_claims, err)
+        bool ok = str_is(key, "created")       ? json_f64(&json, &out->created_per_second, err)
+                  : str_is(key, "started")     ? json_f64(&json, &out->started_per_second, err)
+                  : str_is(key, "finished")    ? json_f64(&json, &out->finished_per_second, err)
+                  : str_is(key, "waiting")     ? json_i64(&json, &out->waiting_claims, err)
+                  : str_is(key, "hintsLayout") ? json_i64(&json, &out->hints_layout, err)
                   : str_is(key, "wants") && out->wanted == NULL ? read_wants(&json, out, err)
                                                                 : json_skip(&json, err);
         if (!ok) {

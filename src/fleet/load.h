@@ -1,6 +1,6 @@
 /* fleet/load.h: how busy a node is and what its workers would take, as nodes tell each other.
  *
- *     {"created":1.5,"started":1,"finished":0.5,"waiting":3,
+ *     {"created":1.5,"started":1,"finished":0.5,"waiting":3,"hintsLayout":2,
  *      "wants":[{"types":["letter"],"queues":["default"],"anyQueue":false}]}
  *
  * Written and read by nodes of different versions: what is unknown is passed over.

@@ -73,12 +73,14 @@ struct fleet {
     bool joined;                 /* the first tick is over */
     bool heard_begun;            /* older ones are not for us */
     bool census_out;             /* a question to the engine is under way */
-    bool engine_away;            /* its answer: it cannot rely on its broker */
-    bool doubts;                 /* the engine was told to ask the store */
-    uint64_t elsewhere_hash;     /* of what the engine was told last */
-    struct fleet_clock clock;    /* as it was compared last */
-    bool store_away;             /* the last heartbeat did not reach it */
-    struct buf census;           /* the last answer: lines of JSON */
+    bool engine_degraded;        /* its answer: its broker is away or has lost its hints */
+    bool layouts_differ;      /* another node keeps its hints elsewhere: an upgrade is under way */
+    bool tidy;                /* nothing of an older layout is left in Redis */
+    bool doubts;              /* the engine was told to ask the store */
+    uint64_t elsewhere_hash;  /* of what the engine was told last */
+    struct fleet_clock clock; /* as it was compared last */
+    bool store_away;          /* the last heartbeat did not reach it */
+    struct buf census;        /* the last answer: lines of JSON */
     struct steward_stamp tokens; /* as they were told last */
 
     pthread_mutex_t lock; /* guards what follows, for askers on other threads */

@@ -81,8 +81,8 @@ void roster_answered(struct fleet *fleet, struct sent *sent)
     if (sent->command.err.kind != ERR_NONE) {
         return;
     }
-    if (fleet->engine_away != sent->command.workers.broker_away) {
-        fleet->engine_away = sent->command.workers.broker_away;
+    if (fleet->engine_degraded != sent->command.workers.broker_degraded) {
+        fleet->engine_degraded = sent->command.workers.broker_degraded;
         fleet->beat_next_ms = 0; /* the others must know at once: they ask the store then */
     }
     buf_clear(&fleet->census);
@@ -90,6 +90,7 @@ void roster_answered(struct fleet *fleet, struct sent *sent)
     buf_char(&fleet->census, '\n');
     write_workers(fleet, &sent->command.workers);
     buf_char(&fleet->census, '\n');
+    sent->command.workers.load.hints_layout = BROKER_LAYOUT;
     load_write(&fleet->census, &sent->command.workers.load);
     fleet->beat_next_ms = 0; /* tell it now */
 }
@@ -132,8 +133,10 @@ static void add_load(struct fleet *fleet, struct str text, struct elsewhere *els
 {
     struct arena *arena = &elsewhere->sent->arena;
     struct err err = ERR_INIT;
-    struct queue_load load;
-    if (str_absent(text) || !load_read(arena_str(arena, text), arena, &load, &err)) {
+    struct queue_load load = {0};
+    bool read = !str_absent(text) && load_read(arena_str(arena, text), arena, &load, &err);
+    fleet->layouts_differ = fleet->layouts_differ || load.hints_layout != BROKER_LAYOUT;
+    if (!read) {
         return; /* an older node, or a newer one */
     }
     struct str wants = json_find(text, "wants", arena);
@@ -172,7 +175,7 @@ static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, si
     buf_clear(&fleet->nodes);
     buf_clear(&fleet->workers);
     fleet->status.nodes = 1;
-    fleet->neighbour_degraded = false;
+    fleet->neighbour_degraded = fleet->layouts_differ = false;
     for (size_t i = 0; i < count; i++) {
         struct str body = nodes[i].body, node = str_cut(&body, '\n');
         struct str workers = str_absent(body) ? body : str_cut(&body, '\n');
@@ -181,7 +184,9 @@ static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, si
         }
         add(&fleet->nodes, node);
         add(&fleet->workers, workers);
-        add_load(fleet, body, &elsewhere);
+        if (node.len > 0) { /* one that has only just come has said nothing yet */
+            add_load(fleet, body, &elsewhere);
+        }
         fleet->status.nodes++;
         fleet->neighbour_degraded = fleet->neighbour_degraded || is_degraded(node);
     }

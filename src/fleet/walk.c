@@ -13,6 +13,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -89,9 +90,7 @@ static bool offer_page(struct fleet *fleet, struct err *err)
     if (!steward_queued(fleet->steward, walk->after, FLEET_PAGE, &arena, hints, &count, err)) {
         return false;
     }
-    for (size_t i = 0; i < count; i++) {
-        broker_offer(fleet->broker, &hints[i]);
-    }
+    broker_offer_again(fleet->broker, hints, count);
     broker_flush(fleet->broker);
     walk->under_way = count == FLEET_PAGE;
     walk->after = walk->under_way ? hints[count - 1].id : TASK_ID_NONE;
@@ -109,15 +108,24 @@ static void names_add(struct names *names, struct str name)
     names->at[names->count++] = str_hash(name);
 }
 
-static bool names_has(const struct names *names, struct str name)
+static int by_number(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static void names_sort(struct names *names)
+{
+    if (names->count > 0) {
+        qsort(names->at, names->count, sizeof *names->at, by_number);
+    }
+}
+
+static bool names_has(const struct names *names, struct str name) /* when they are sorted */
 {
     uint64_t hash = str_hash(name);
-    for (size_t i = 0; i < names->count; i++) {
-        if (names->at[i] == hash) {
-            return true;
-        }
-    }
-    return false;
+    return names->count > 0 &&
+           bsearch(&hash, names->at, names->count, sizeof *names->at, by_number) != NULL;
 }
 
 /* A document with its holder: another one's hold of it is another matter. */
@@ -133,22 +141,27 @@ static struct str suspect_name(const struct broker_document *found, struct arena
  */
 static void free_orphans(struct fleet *fleet)
 {
-    struct broker_document *found;
     struct names orphans = {0};
-    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    size_t count = broker_documents(fleet->broker, FLEET_PAGE, &arena, &found);
-    for (size_t i = 0; i < count; i++) {
-        if (names_has(&fleet->held, found[i].document)) {
-            continue;
+    uint64_t cursor = 0;
+    names_sort(&fleet->held);
+    do {
+        struct broker_document *found;
+        SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+        size_t count = broker_held(fleet->broker, &cursor, FLEET_PAGE, &arena, &found);
+        for (size_t i = 0; i < count; i++) {
+            if (names_has(&fleet->held, found[i].document)) {
+                continue;
+            }
+            struct str name = suspect_name(&found[i], &arena);
+            if (names_has(&fleet->suspects, name)) {
+                broker_let_go(fleet->broker, found[i].document, found[i].holder, STR_NONE);
+            } else {
+                names_add(&orphans, name);
+            }
         }
-        struct str name = suspect_name(&found[i], &arena);
-        if (names_has(&fleet->suspects, name)) {
-            broker_let_go(fleet->broker, found[i].document, found[i].holder, STR_NONE);
-        } else {
-            names_add(&orphans, name);
-        }
-    }
-    broker_flush(fleet->broker);
+        broker_flush(fleet->broker);
+    } while (cursor != 0);
+    names_sort(&orphans);
     mem_free(fleet->suspects.at);
     fleet->suspects = orphans;
     fleet->held_last = fleet->held.count;
@@ -234,6 +247,17 @@ static bool walk_page(struct fleet *fleet, int64_t now_ms, struct err *err)
 static void begin_walk(struct fleet *fleet, bool refill)
 {
     fleet->walk = (struct walk){.under_way = true, .refill = refill};
+    if (refill) {
+        broker_fill(fleet->broker);
+    }
+}
+
+/* While older nodes are around, what they keep in Redis is in use. */
+static void tidy(struct fleet *fleet)
+{
+    if (fleet->epoch != 0 && !fleet->tidy && !fleet->layouts_differ && fleet_redis_up(fleet)) {
+        fleet->tidy = !broker_tidy(fleet->broker);
+    }
 }
 
 /* The leader fills an empty broker at once; the others only if it does not. */
@@ -260,6 +284,7 @@ void walk_tick(struct fleet *fleet, int64_t now_ms)
     look_for_cancels(fleet);
     look_for_orphans(fleet, now_ms);
     watch_empty(fleet, now_ms);
+    tidy(fleet);
     if (!walk->under_way && fleet->epoch != 0 && now_ms >= walk->next_ms) {
         begin_walk(fleet, false);
     }

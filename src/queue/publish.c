@@ -237,8 +237,9 @@ static void note_change(struct engine *engine, const struct item *item, struct n
 {
     const struct task *was = &item->was, *now = &item->now;
     struct lane *lane = lane_get(&engine->lanes, now->queue);
-    if (was->state == TASK_QUEUED && now->state != TASK_QUEUED && !item->taken) {
-        broker_withdraw(engine->broker, item->id);
+    bool moved = now->state == TASK_QUEUED && now->priority != was->priority;
+    if (was->state == TASK_QUEUED && (now->state != TASK_QUEUED || moved) && !item->taken) {
+        broker_withdraw_from(engine->broker, item->id, was->priority);
     }
     if (was->state == TASK_RUNNING && now->state != TASK_RUNNING) {
         leave_running(engine, lane, item);

@@ -313,6 +313,7 @@ struct wanted {
 struct queue_load {
     double created_per_second, started_per_second, finished_per_second; /* over the last minute */
     int64_t waiting_claims;
+    int64_t hints_layout; /* BROKER_LAYOUT of the node; 0: an older one */
     struct wanted *wanted;
     size_t wanted_count;
 };
@@ -321,7 +322,7 @@ struct queue_load {
 struct command_workers {
     struct worker_view *workers; /* out */
     size_t count;
-    bool broker_away;       /* out: the engine cannot rely on its broker */
+    bool broker_degraded;   /* out: the engine's broker is away or has lost its hints */
     struct queue_load load; /* out */
 };
 

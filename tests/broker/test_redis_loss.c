@@ -1,6 +1,7 @@
 /* tests/broker/test_redis_loss.c: Redis freezes, stops, is flushed, is full: what nodes do then.
  *
  * SPDX-License-Identifier: MIT */
+#include "base/buf.h"
 #include "base/clock.h"
 #include "node.h"
 #include "test.h"
@@ -9,6 +10,7 @@
 static void refill(struct broker *broker, uint64_t number)
 {
     CHECK(broker_empty(broker));
+    broker_fill(broker);
     offer(broker, number, TASK_NORMAL, STR_NONE);
     broker_filled(broker);
 }
@@ -108,13 +110,77 @@ TEST(a_flush_during_the_filling_makes_it_worthless)
     fleet_init(&f);
     ask(&f, "FLUSHALL");
     CHECK(broker_empty(f.a));
+    broker_fill(f.a);
     offer(f.a, 1, TASK_NORMAL, STR_NONE);
     ask(&f, "FLUSHALL");
+    CHECK(broker_empty(f.a)); /* which says nothing of what was offered */
     offer(f.a, 2, TASK_NORMAL, STR_NONE);
     broker_filled(f.a);
     CHECK(broker_away(f.a));
     refill(f.a, 3);
     CHECK(!broker_away(f.a));
+}
+
+TEST(nodes_that_fill_at_once_do_not_spoil_it_for_each_other)
+{
+    FLEET(f);
+    fleet_init(&f);
+    ask(&f, "FLUSHALL");
+    broker_fill(f.a);
+    offer(f.a, 1, TASK_NORMAL, STR_NONE);
+    broker_fill(f.b);
+    CHECK(broker_empty(f.b) && broker_empty(f.a));
+    broker_filled(f.a);
+    CHECK(!broker_away(f.a) && !broker_away(f.b));
+    broker_filled(f.b);
+    CHECK_STR(take(&f, f.b, 9), "1");
+}
+
+TEST(a_node_that_waits_for_the_first_filling_is_not_degraded)
+{
+    FLEET(f);
+    fleet_init(&f);
+    struct broker *late;
+    struct err err = ERR_INIT;
+    ask(&f, "FLUSHALL");
+    CHECK_OK(broker_open(&(struct broker_options){.url = str_of(f.server.url)}, &late, &err));
+    CHECK(broker_away(late) && !is_degraded(late)); /* claims ask the store meanwhile */
+    CHECK_STR(take(&f, f.a, 9), "");
+    CHECK(is_degraded(f.a)); /* this one has lost something */
+    refill(f.a, 1);
+    CHECK(!broker_away(late) && !is_degraded(late));
+    ask(&f, "FLUSHALL");
+    CHECK_STR(take(&f, late, 9), "");
+    CHECK(is_degraded(late));
+    broker_close(late);
+}
+
+#define OLDER_KEYS "KEYS errand:{dispatch}:*"
+
+TEST(keys_of_an_older_layout_are_removed_in_pieces_and_nothing_else_is)
+{
+    FLEET(f);
+    fleet_init_two(&f);
+    struct buf many = BUF_INIT(MIB);
+    buf_c(&many, "MSET errand:leader x errand:doclock:{d} y");
+    for (int i = 0; i < 3000; i++) {
+        buf_printf(&many, " errand:{dispatch}:behind:%d x", i);
+    }
+    ask(&f, arena_str(&f.arena, buf_view(&many)).ptr);
+    buf_fini(&many);
+    redis_server_ask(&f.low, &f.arena, "HSET errand:{dispatch}:hints a b");
+    offer(f.a, 1, TASK_HIGH, STR("d"));
+    offer(f.a, 2, TASK_LOW, STR_NONE);
+    size_t calls = 1;
+    CHECK(broker_tidy(f.a) && ask(&f, OLDER_KEYS).len > 0);
+    while (broker_tidy(f.a)) {
+        calls++;
+    }
+    CHECK(calls >= 3);
+    CHECK_STR(ask(&f, OLDER_KEYS), "");
+    CHECK_STR(redis_server_ask(&f.low, &f.arena, OLDER_KEYS), "");
+    CHECK_STR(ask(&f, "EXISTS errand:leader errand:doclock:{d}"), "2");
+    CHECK_STR(take(&f, f.b, 9), "1 2");
 }
 
 TEST(a_restarted_redis_is_filled_again)
@@ -162,20 +228,24 @@ TEST(a_redis_that_is_full_is_away_until_there_is_room)
 /* maxmemory-policy allkeys-*: any key may vanish. */
 TEST(keys_that_were_thrown_away_are_lost_hints_and_no_error)
 {
-    const char *const keys[] = {"hints", "heads",   "lane:q t", "documents", "held",
-                                "all",   "queue:q", "type:t",   "age:q"};
+    const char *const keys[] = {"hints",       "heads",      "lane:q t",  "queue:q",
+                                "all",         "type:t",     "age:q",     "held",
+                                "of:d",        "row:q t\nd", "row:q\nd",  "parked:d",
+                                "doclane:q t", "docqueue:q", "doctype:t", "docall"};
     FLEET(f);
     fleet_init(&f);
     for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
         for (uint64_t n = 1; n <= 6; n++) {
             offer(f.a, n, TASK_NORMAL, n % 2 == 0 ? STR("d") : STR_NONE);
         }
-        redis_server_delete(&f.server, arena_printf(&f.arena, "errand:{dispatch}:%s", keys[i]));
+        redis_server_delete(&f.server, arena_printf(&f.arena, "errand:{dispatch2}:%s", keys[i]));
         take(&f, f.a, 9);
+        broker_withdraw(f.a, number_id(4));
         CHECK(broker_empty(f.a) || !is_degraded(f.a)); /* Redis itself is well */
         broker_let_go(f.a, STR("d"), number_id(2), STR("lease"));
         ask(&f, "FLUSHALL");
         CHECK(broker_empty(f.a));
+        broker_fill(f.a);
         for (uint64_t n = 1; n <= 3; n++) {
             offer(f.a, n, TASK_NORMAL, STR_NONE);
         }
@@ -191,8 +261,8 @@ TEST(an_offer_repeated_mends_what_was_thrown_away)
     for (int round = 0; round < 2; round++) {
         offer(f.a, 1, TASK_NORMAL, STR_NONE);
         offer(f.a, 2, TASK_NORMAL, STR("d"));
-        redis_server_delete(&f.server, round == 0 ? STR("errand:{dispatch}:lane:q t")
-                                                  : STR("errand:{dispatch}:documents"));
+        redis_server_delete(&f.server, round == 0 ? STR("errand:{dispatch2}:lane:q t")
+                                                  : STR("errand:{dispatch2}:docqueue:q"));
         offer(f.a, 1, TASK_NORMAL, STR_NONE);
         offer(f.a, 2, TASK_NORMAL, STR("d"));
         CHECK_STR(take(&f, f.b, 9), "1 2");
@@ -210,8 +280,8 @@ TEST(urgent_hints_live_on_the_first_and_the_rest_on_the_second)
     for (uint64_t i = 1; i <= 4; i++) {
         offer(f.a, i, (enum task_priority)i, STR_NONE);
     }
-    CHECK_STR(ask(&f, "HLEN errand:{dispatch}:hints"), "2");
-    CHECK_STR(redis_server_ask(&f.low, &f.arena, "HLEN errand:{dispatch}:hints"), "2");
+    CHECK_STR(ask(&f, "HLEN errand:{dispatch2}:hints"), "2");
+    CHECK_STR(redis_server_ask(&f.low, &f.arena, "HLEN errand:{dispatch2}:hints"), "2");
     CHECK_STR(take(&f, f.b, 9), "4 3 2 1");
 }
 

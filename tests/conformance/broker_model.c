@@ -2,7 +2,7 @@
  *
  * The model is an array of ready tasks and a holder for each document; every question is answered
  * by looking at all of it. Thousands of random steps, each from a printed seed, must give the same
- * tasks in the same order, the same answers and the same wake-ups.
+ * tasks in the same order, the same answers, and a wake-up for every claim that waits for them.
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
@@ -13,8 +13,9 @@
 #ifndef STEPS /* fewer for a broker that is asked over a socket */
 #define STEPS 6000
 #endif
-#ifndef WAKES_MORE /* two halves do not know each other's best: they may wake in vain */
-#define WAKES_MORE false
+#ifndef WAKES_EXACTLY /* told of each first or better task, and of nothing else; else in vain too, \
+                       */
+#define WAKES_EXACTLY true /* and not of what nobody waits for */
 #endif
 #define READY_MAX 250
 #define OUT_MAX   400
@@ -22,11 +23,20 @@
 #define TYPES     3
 #define DOCUMENTS 5
 #define FOREIGN   1000000 /* ids of holders that were never offered */
+#define CLAIMS    8       /* that wait at once; the oldest gives up */
 
 static const struct str queues[QUEUES] = {STR("q0"), STR("q1"), STR("q2"), STR("q3")};
 static const struct str types[TYPES] = {STR("t0"), STR("t1"), STR("t2")};
 static const struct str documents[DOCUMENTS] = {STR("d0"), STR("d1"), STR("d2"), STR("d3"),
                                                 STR("d4")};
+
+/* A claim that got nothing and waits to be told. */
+struct waiting {
+    bool waits;
+    struct want want;
+    struct want_queue queues[QUEUES];
+    struct str types[TYPES];
+};
 
 struct model {
     struct stand s;
@@ -39,6 +49,8 @@ struct model {
     uint64_t next;
     int64_t now_ms;
     struct hint best[QUEUES][TYPES]; /* before the step; priority 0: none */
+    struct waiting claims[CLAIMS];
+    size_t next_claim;
 };
 
 static size_t below(struct model *m, size_t limit)
@@ -155,14 +167,56 @@ static bool was_called(const struct model *m, size_t queue, size_t type)
     return false;
 }
 
+/* Was the claim told of a queue and type that it asked for? */
+static bool was_told(const struct model *m, const struct want *want)
+{
+    struct rooms rooms = rooms_of(want);
+    for (size_t q = 0; q < QUEUES; q++) {
+        for (size_t t = 0; t < TYPES; t++) {
+            if (rooms.left[q] > 0 && wants_type(want, types[t]) && was_called(m, q, t)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void check_waiting(struct model *m)
+{
+    for (size_t i = 0; i < CLAIMS; i++) {
+        struct waiting *claim = &m->claims[i];
+        struct rooms rooms = rooms_of(&claim->want);
+        if (claim->waits && was_told(m, &claim->want)) {
+            claim->waits = false; /* it asks again */
+        }
+        CHECK(!claim->waits || best_for(m, &claim->want, &rooms) == m->ready_count);
+    }
+}
+
+static void wait_for(struct model *m, const struct want *want)
+{
+    struct waiting *claim = &m->claims[m->next_claim++ % CLAIMS];
+    claim->waits = true;
+    claim->want = *want;
+    for (size_t i = 0; i < want->queues_count; i++) {
+        claim->queues[i] = want->queues[i];
+    }
+    for (size_t i = 0; i < want->types_count; i++) {
+        claim->types[i] = want->types[i];
+    }
+    claim->want.queues = claim->queues;
+    claim->want.types = claim->types;
+}
+
 static void check_calls(struct model *m)
 {
     broker_flush(m->s.broker);
+    check_waiting(m);
     for (size_t q = 0; q < QUEUES; q++) {
         for (size_t t = 0; t < TYPES; t++) {
             struct hint now = best_of_pair(m, q, t);
             bool better = now.priority != 0 && starts_before(&now, &m->best[q][t]);
-            CHECK(was_called(m, q, t) == better || (WAKES_MORE && !better));
+            CHECK(was_called(m, q, t) == better || !WAKES_EXACTLY);
         }
     }
 }
@@ -192,8 +246,12 @@ static void step_offer_again(struct model *m)
         return;
     }
     struct hint *hint = &m->ready[below(m, m->ready_count)];
+    enum task_priority was = hint->priority;
     hint->priority = (enum task_priority)(TASK_LOW + below(m, 4));
     hint->queued_ms -= (int64_t)below(m, 3) * 10;
+    if (hint->priority != was && !WAKES_EXACTLY) { /* which tells more than is so in a moment */
+        broker_withdraw_from(m->s.broker, hint->id, was);
+    }
     broker_offer(m->s.broker, hint);
 }
 
@@ -201,7 +259,7 @@ static void step_withdraw(struct model *m)
 {
     if (m->ready_count > 0) {
         size_t i = below(m, m->ready_count);
-        broker_withdraw(m->s.broker, m->ready[i].id);
+        broker_withdraw_from(m->s.broker, m->ready[i].id, m->ready[i].priority);
         forget(m, i);
     }
 }
@@ -245,6 +303,9 @@ static void step_take(struct model *m)
         forget(m, best);
     }
     CHECK(count == max || best_for(m, &want, &rooms) == m->ready_count);
+    if (max > 0 && count == 0) {
+        wait_for(m, &want);
+    }
 }
 
 static void let_go_in_model(struct model *m, struct str document, struct task_id id)

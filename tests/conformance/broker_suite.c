@@ -154,7 +154,9 @@ TEST(a_changed_priority_moves_the_task)
     stand_offer(&s, 1, .priority = TASK_HIGH, .document = STR("d"));
     stand_offer(&s, 2);
     stand_offer(&s, 3);
+    broker_withdraw_from(s.broker, stand_id(3), TASK_NORMAL);
     stand_offer(&s, 3, .priority = TASK_CRITICAL);
+    broker_withdraw_from(s.broker, stand_id(1), TASK_HIGH);
     stand_offer(&s, 1, .priority = TASK_LOW, .document = STR("d"));
     CHECK_EQ(broker_ready_count(s.broker), 3);
     CHECK_STR(stand_take(&s, 5, ANY_QUEUE), "3 2 1");
@@ -373,6 +375,79 @@ TEST(held_documents_are_listed_and_free_ones_are_not)
     CHECK(docs[0].held && docs[1].held);
     CHECK(docs[0].holder.hi + docs[1].holder.hi == 4);
     CHECK_EQ(broker_documents(s.broker, 1, &s.arena, &docs), 1);
+}
+
+#define MANY_HELD 3000
+
+/* Each document once in `seen`, with its right holder; returns how many pages there were. */
+static size_t read_pages(struct stand *s, size_t most, bool seen[static MANY_HELD])
+{
+    uint64_t cursor = 0;
+    size_t pages = 0;
+    do {
+        struct broker_document *docs;
+        size_t n = broker_held(s->broker, &cursor, most, &s->arena, &docs);
+        for (size_t i = 0; i < n; i++) {
+            uint64_t number;
+            CHECK(docs[i].held && str_u64(str_from(docs[i].document, 1), &number));
+            CHECK(number < MANY_HELD && id_eq(docs[i].holder, stand_id(number)));
+            seen[number] = true;
+        }
+        pages++;
+    } while (cursor != 0);
+    return pages;
+}
+
+TEST(held_documents_are_told_in_pages_none_left_out)
+{
+    STAND(s);
+    stand_init(&s);
+    bool seen[MANY_HELD] = {false};
+    CHECK_EQ(read_pages(&s, 100, seen), 1);
+    for (uint64_t i = 0; i < MANY_HELD; i++) {
+        broker_hold(s.broker, arena_printf(&s.arena, "d%d", (int)i), stand_id(i), STR("lock"));
+    }
+    broker_let_go(s.broker, STR("d7"), stand_id(7), STR("lock"));
+    broker_flush(s.broker);
+    CHECK(read_pages(&s, 100, seen) >= 10);
+    for (size_t i = 0; i < MANY_HELD; i++) {
+        CHECK_EQ(seen[i], i != 7);
+    }
+}
+
+TEST(a_task_withdrawn_under_its_priority_and_offered_with_another_is_known_once)
+{
+    STAND(s);
+    stand_init(&s);
+    broker_hold(s.broker, STR("d"), stand_id(100), STR("lock"));
+    stand_offer(&s, 1, .priority = TASK_LOW, .document = STR("d"));
+    stand_offer(&s, 2, .priority = TASK_NORMAL, .document = STR("d"));
+    broker_withdraw_from(s.broker, stand_id(1), TASK_LOW);
+    stand_offer(&s, 1, .priority = TASK_CRITICAL, .document = STR("d"));
+    CHECK_EQ(broker_ready_count(s.broker), 2);
+    CHECK_EQ(broker_ahead(s.broker, stand_id(1)), 0);
+    broker_let_go(s.broker, STR("d"), stand_id(100), STR("lock"));
+    CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "1");
+    broker_let_go(s.broker, STR("d"), stand_id(1), STR("lock"));
+    CHECK_STR(stand_take(&s, 9, ANY_QUEUE), "2");
+    CHECK_EQ(broker_ready_count(s.broker), 0);
+}
+
+TEST(rows_offered_again_mend_a_priority_that_was_changed_by_half)
+{
+    STAND(s);
+    stand_init(&s);
+    struct hint rows[12];
+    for (uint64_t i = 0; i < ARRAY_LEN(rows); i++) {
+        enum task_priority priority = i % 2 == 0 ? TASK_LOW : TASK_HIGH;
+        stand_offer(&s, i + 1, .priority = priority == TASK_LOW ? TASK_HIGH : TASK_LOW);
+        rows[i] = stand_hint(i + 1, (struct hint){.priority = priority});
+    }
+    broker_offer_again(s.broker, rows, ARRAY_LEN(rows));
+    broker_offer_again(s.broker, rows, ARRAY_LEN(rows));
+    broker_flush(s.broker);
+    CHECK_EQ(broker_ready_count(s.broker), ARRAY_LEN(rows));
+    CHECK_STR(stand_take(&s, 99, ANY_QUEUE), "2 4 6 8 10 12 1 3 5 7 9 11");
 }
 
 TEST(the_oldest_of_a_queue_counts_those_behind_documents)

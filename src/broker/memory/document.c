@@ -113,6 +113,7 @@ void document_hold(struct memory *m, struct document *document, struct task_id h
         return;
     }
     list_append(&m->held, &document->held);
+    document->held_at = ++m->holds;
     LIST_EACH(&document->groups, at)
     {
         group_changed(m, group_of(at));

@@ -78,8 +78,9 @@ void memory_offer(struct broker *broker, const struct hint *hint)
     pair_tell(m, pair, before);
 }
 
-void memory_withdraw(struct broker *broker, struct task_id id)
+void memory_withdraw(struct broker *broker, struct task_id id, enum task_priority priority)
 {
+    (void)priority; /* there is one place to look */
     struct memory *m = memory_of(broker);
     struct entry *entry = entry_find(m, id);
     if (entry != NULL) {

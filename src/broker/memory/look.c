@@ -59,24 +59,31 @@ void memory_document(struct broker *broker, struct str document, size_t most, st
     }
 }
 
-size_t memory_documents(struct broker *broker, size_t most, struct arena *arena,
-                        struct broker_document **out)
+/* The cursor is the number of the last hold that was told. */
+size_t memory_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
+                   struct broker_document **out)
 {
     struct memory *m = memory_of(broker);
+    uint64_t after = *cursor;
     size_t count = 0, n = 0;
     LIST_EACH(&m->held, at)
     {
-        count += count < most;
+        count += HOLDER(at, struct document, held)->held_at > after;
     }
-    *out = arena_array(arena, struct broker_document, count);
-    for (struct link *at = list_first(&m->held); n < count; at = list_after(&m->held, at)) {
+    *cursor = 0;
+    *out = arena_array(arena, struct broker_document, MIN(count, most));
+    LIST_EACH(&m->held, at)
+    {
         const struct document *document = HOLDER(at, struct document, held);
-        (*out)[n++] =
-            (struct broker_document){.document = arena_str(arena, document_text(document)),
-                                     .held = true,
-                                     .holder = document->holder};
+        if (document->held_at > after && n < most) {
+            (*out)[n++] =
+                (struct broker_document){.document = arena_str(arena, document_text(document)),
+                                         .held = true,
+                                         .holder = document->holder};
+            *cursor = count > most ? document->held_at : 0;
+        }
     }
-    return count;
+    return n;
 }
 
 size_t memory_ahead(struct broker *broker, struct task_id id)

@@ -72,6 +72,7 @@ struct document {
     struct map_node node;
     struct list groups;
     struct link held; /* in memory.held, or in no list */
+    uint64_t held_at; /* a number that grows with each hold: the order of memory.held */
     struct task_id holder;
     size_t len;
     char text[];
@@ -82,6 +83,7 @@ struct memory {
     struct map entries, pairs, queues, types, documents;
     struct heap lanes[LEVELS]; /* all that are not empty */
     struct list held;          /* documents */
+    uint64_t holds;            /* so far */
     struct list idle;          /* pairs, longest idle first */
     size_t idle_count;
     struct pair *last_pair; /* the one used last: bulk creates name it again and again */
@@ -100,7 +102,7 @@ static inline struct memory *memory_of(struct broker *broker)
 /* ---- The verbs of broker.h: entry.c, take.c, look.c ---- */
 
 void memory_offer(struct broker *broker, const struct hint *hint);
-void memory_withdraw(struct broker *broker, struct task_id id);
+void memory_withdraw(struct broker *broker, struct task_id id, enum task_priority priority);
 void memory_give_back(struct broker *broker, const struct hint *hint);
 void memory_hold(struct broker *broker, struct str document, struct task_id holder,
                  struct str lock);
@@ -113,8 +115,8 @@ bool memory_has(struct broker *broker, const struct want *want);
 
 void memory_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
                      struct broker_document *out);
-size_t memory_documents(struct broker *broker, size_t most, struct arena *arena,
-                        struct broker_document **out);
+size_t memory_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
+                   struct broker_document **out);
 size_t memory_ahead(struct broker *broker, struct task_id id);
 bool memory_knows(struct broker *broker, struct task_id id);
 size_t memory_ready_count(struct broker *broker);

@@ -25,10 +25,11 @@ static void poll_offer(struct broker *broker, const struct hint *hint)
     broker->ready(broker->arg, hint->queue, hint->type);
 }
 
-static void poll_withdraw(struct broker *broker, struct task_id id)
+static void poll_withdraw(struct broker *broker, struct task_id id, enum task_priority priority)
 {
     (void)broker;
     (void)id;
+    (void)priority;
 }
 
 static size_t poll_take(struct broker *broker, const struct want *want, size_t max,
@@ -85,12 +86,13 @@ static void poll_document(struct broker *broker, struct str document, size_t mos
     *out = (struct broker_document){.document = document};
 }
 
-static size_t poll_documents(struct broker *broker, size_t most, struct arena *arena,
-                             struct broker_document **out)
+static size_t poll_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
+                        struct broker_document **out)
 {
     (void)broker;
     (void)most;
     (void)arena;
+    *cursor = 0;
     *out = NULL;
     return 0;
 }
@@ -150,9 +152,10 @@ bool poll_open(const struct broker_options *options, struct broker **out, struct
         .flush = poll_flush,
         .away = poll_away,
         .empty = poll_empty,
+        .fill = poll_flush,
         .filled = poll_flush,
         .document = poll_document,
-        .documents = poll_documents,
+        .held = poll_held,
         .ahead = poll_ahead,
         .knows = poll_knows,
         .ready_count = poll_ready_count,

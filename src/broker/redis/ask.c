@@ -1,8 +1,9 @@
-/* broker/redis/ask.c: one round trip: gathered changes first, then a question.
+/* broker/redis/ask.c: gathered changes first, then a question: one round trip if they are not many.
  *
- * A pipeline of the first half begins with the locks, so that a lock is gone before the next task
- * of its document comes forward. When a pipeline fails nobody knows how much of it was carried out:
- * the half is then filled anew.
+ * Redis carries out what it has read of a pipeline before it answers the first of it, and each
+ * answer has its time limit: so many changes go in several runs. What is sent to the first half
+ * begins with the locks, so that a lock is gone before the next task of its document comes forward.
+ * When a pipeline fails nobody knows how much of it was carried out: the half is then filled anew.
  *
  * Thread: engine.
  *
@@ -37,14 +38,15 @@ static void add_piece(struct dispatch *d, struct half *half, size_t from, size_t
     redis_add_script(half->redis, &d->script, d->base, words, 2 + n * CHANGE_WORDS);
 }
 
-/* Returns how many scripts carry them. */
-static size_t add_changes(struct dispatch *d, struct half *half, struct arena *arena)
+/* As many as one run may carry, from `*from` on. Returns how many scripts that are. */
+static size_t add_changes(struct dispatch *d, struct half *half, size_t *from, struct arena *arena)
 {
-    size_t calls = 0, from = 0;
-    while (from < half->count || (half->lost && calls == 0)) {
-        size_t n = MIN(half->count - from, CHANGES_PER_CALL);
-        add_piece(d, half, from, n, half->lost && calls == 0, arena);
-        from += n;
+    size_t calls = 0;
+    bool lost = half->lost && *from == 0;
+    while (calls < CALLS_PER_RUN && (*from < half->count || (lost && calls == 0))) {
+        size_t n = MIN(half->count - *from, CHANGES_PER_CALL);
+        add_piece(d, half, *from, n, lost && calls == 0, arena);
+        *from += n;
         calls++;
     }
     return calls;
@@ -76,6 +78,7 @@ static bool read_filled(struct half *half, const struct redis_reply *reply)
 {
     half->filled = reply->kind == REDIS_LIST && reply->number > 0 &&
                    reply->items[0].kind == REDIS_NUMBER && reply->items[0].number == 1;
+    half->known = half->known || half->filled;
     return half->filled;
 }
 
@@ -84,42 +87,75 @@ static void hear_changes(struct dispatch *d, struct half *half, const struct red
 {
     for (size_t i = 0; i < calls; i++) {
         bool filled = read_filled(half, &replies[i]);
-        for (int64_t j = 1; j < replies[i].number && filled; j++) {
+        half->more = replies[i].number > 1 && replies[i].items[1].number == 1;
+        for (int64_t j = 2; j < replies[i].number && filled; j++) {
             struct str type = replies[i].items[j].text, queue = str_cut(&type, ' ');
             dispatch_wake(d, queue, type);
         }
     }
-    if (calls > 0 && !half->filled) { /* what is first there says little about what is ready */
+}
+
+/* A document that thousands of types wait for comes back in pieces. */
+static void finish_changes(struct dispatch *d, struct half *half, struct arena *arena)
+{
+    const struct str words[] = {STR("change"), STR("0")};
+    struct redis_reply *replies;
+    while (half->more) {
+        half->more = false;
+        redis_add_script(half->redis, &d->script, d->base, words, ARRAY_LEN(words));
+        if (redis_run(half->redis, arena, &replies, NULL)) {
+            hear_changes(d, half, replies, 1);
+        } /* else another node brings back the rest, with its next change */
+    }
+}
+
+/* Everything gathered, in as many runs as it takes, and the question with the last. */
+static bool run_all(struct dispatch *d, struct half *half, const struct str *words, size_t count,
+                    struct arena *arena, struct redis_reply *out)
+{
+    size_t from = 0, sent = 0;
+    bool last = false;
+    while (!last) {
+        struct redis_reply *replies;
+        size_t locks = from == 0 ? add_locks(d, half) : 0;
+        size_t calls = add_changes(d, half, &from, arena);
+        last = from == half->count;
+        if (last && count > 0) {
+            redis_add_script(half->redis, &d->script, d->base, words, count);
+        }
+        if (!redis_run(half->redis, arena, &replies, NULL)) { /* logged with the open circuit */
+            return false;
+        }
+        if (locks > 0) {
+            locks_over(d, half);
+        }
+        hear_changes(d, half, replies + locks, calls);
+        sent += calls;
+        if (last && count > 0) {
+            *out = replies[locks + calls];
+        }
+    }
+    if (sent > 0 && !half->filled) { /* what is first there says little about what is ready */
         dispatch_wake_offered(d, half);
     }
-    half->lost = false;
-    changes_over(half);
+    return true;
 }
 
 bool dispatch_ask(struct dispatch *d, struct half *half, const struct str *words, size_t count,
                   size_t least, struct arena *arena, struct redis_reply *out)
 {
-    struct redis_reply *replies;
-    if (redis_away(half->redis)) {
-        half->lost = half->lost || half->count > 0;
+    bool away = redis_away(half->redis);
+    if (away || !run_all(d, half, words, count, arena, out)) {
+        half->lost = half->lost || half->count > 0 || !away;
         gone(d, half);
         return false;
     }
-    size_t locks = add_locks(d, half), calls = add_changes(d, half, arena);
-    if (count > 0) {
-        redis_add_script(half->redis, &d->script, d->base, words, count);
-    }
-    if (!redis_run(half->redis, arena, &replies, NULL)) { /* logged by whoever opens the circuit */
-        half->lost = true;
-        gone(d, half);
-        return false;
-    }
-    locks_over(d, half);
-    hear_changes(d, half, replies + locks, calls);
+    half->lost = false;
+    changes_over(half);
+    finish_changes(d, half, arena);
     if (count == 0) {
         return true;
     }
-    *out = replies[locks + calls];
     read_filled(half, out);
     out->items++;
     out->number--;

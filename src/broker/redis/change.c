@@ -60,37 +60,63 @@ static void send_if_many(struct dispatch *d)
     }
 }
 
-/* The half where it does not live may have had it with another priority, or hold its document. */
-static void not_here(struct half *half, const struct hint *hint)
-{
-    struct str id = id_word(hint->id, &half->texts);
-    dispatch_change(half, STR("withdraw"), &id, 1);
-    if (!str_absent(hint->document)) {
-        const struct str args[] = {arena_str(&half->texts, hint->document), id};
-        dispatch_change(half, STR("let_go"), args, ARRAY_LEN(args));
-    }
-}
-
+/* The half where it does not live hears nothing of a task, unless it may still hold its document.
+ */
 void dispatch_offer(struct broker *broker, const struct hint *hint)
 {
     struct dispatch *d = dispatch_of(broker);
     struct half *home = dispatch_half_of(d, hint->priority);
     struct hint_words words = dispatch_hint_words(hint, &home->texts);
     dispatch_change(home, STR("offer"), words.at, ARRAY_LEN(words.at));
-    for (size_t i = 0; i < d->count; i++) {
-        if (&d->halves[i] != home) {
-            not_here(&d->halves[i], hint);
+    for (size_t i = 0; i < d->count && !str_absent(hint->document); i++) {
+        struct half *half = &d->halves[i];
+        if (half != home) {
+            const struct str args[] = {arena_str(&half->texts, hint->document),
+                                       id_word(hint->id, &half->texts)};
+            dispatch_change(half, STR("let_go"), args, ARRAY_LEN(args));
         }
     }
     send_if_many(d);
 }
 
-void dispatch_withdraw(struct broker *broker, struct task_id id)
+/* A node that died between the two steps of a changed priority has left the task on both halves. */
+static void say_elsewhere(struct dispatch *d, struct half *half, const struct hint *hints,
+                          size_t count)
+{
+    struct str ids[ELSEWHERE_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (dispatch_half_of(d, hints[i].priority) != half) {
+            ids[n++] = id_word(hints[i].id, &half->texts);
+        }
+        if (n == ELSEWHERE_MAX || (n > 0 && i + 1 == count)) {
+            dispatch_change(half, STR("elsewhere"), ids, n);
+            n = 0;
+        }
+    }
+}
+
+void dispatch_offer_again(struct broker *broker, const struct hint *hints, size_t count)
+{
+    struct dispatch *d = dispatch_of(broker);
+    for (size_t i = 0; i < count; i++) {
+        dispatch_offer(broker, &hints[i]);
+    }
+    for (size_t i = 0; i < d->count && d->count > 1; i++) {
+        say_elsewhere(d, &d->halves[i], hints, count);
+    }
+    send_if_many(d);
+}
+
+void dispatch_withdraw(struct broker *broker, struct task_id id, enum task_priority priority)
 {
     struct dispatch *d = dispatch_of(broker);
     for (size_t i = 0; i < d->count; i++) {
-        struct str word = id_word(id, &d->halves[i].texts);
-        dispatch_change(&d->halves[i], STR("withdraw"), &word, 1);
+        struct half *half = &d->halves[i];
+        if (priority == 0 || half == dispatch_half_of(d, priority)) {
+            struct str word = id_word(id, &half->texts);
+            dispatch_change(half, STR("withdraw"), &word, 1);
+        }
     }
     send_if_many(d);
 }

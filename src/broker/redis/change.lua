@@ -19,9 +19,20 @@ local function offer(id, score, queue, kind, document)
     join(hint)
 end
 
+-- Up to five tasks that live on the other half; they are hardly ever here as well.
+local function elsewhere(...)
+    local known = redis.call('HMGET', HINTS, ...)
+    for i = 1, #known do
+        if known[i] then
+            withdraw((select(i, ...)))
+        end
+    end
+end
+
 local changes = {
     offer = offer,
     withdraw = withdraw,
+    elsewhere = elsewhere,
     hold = hold,
     let_go = let_go,
     yield = yield,
@@ -31,8 +42,8 @@ local function is_filled()
     return redis.call('EXISTS', base .. 'filled')
 end
 
--- change LOST [VERB A B C D E]…: is it filled, and the lanes where somebody should look again. LOST:
--- earlier changes of the sender did not arrive.
+-- change LOST [VERB A B C D E]…: is it filled, is more to be done (call again, without a change), and the
+-- lanes where somebody should look again. LOST: earlier changes of the sender did not arrive.
 local function change(args)
     if args[1] == '1' then
         redis.call('DEL', base .. 'filled', base .. 'filling')
@@ -40,7 +51,11 @@ local function change(args)
     for i = 2, #args, 6 do
         changes[args[i]](args[i + 1], args[i + 2], args[i + 3], args[i + 4], args[i + 5])
     end
-    local better = sync_all()
-    table.insert(better, 1, is_filled())
-    return better
+    local out = {0, thaw_rest() and 1 or 0}
+    sync_all()
+    out[1] = is_filled()
+    for lane in pairs(better) do
+        out[#out + 1] = lane
+    end
+    return out
 end

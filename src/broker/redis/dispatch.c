@@ -44,33 +44,44 @@ static const char *dispatch_kind(const struct broker *broker)
 {
     const struct dispatch *d = HOLDER(broker, const struct dispatch, broker);
     for (size_t i = 0; i < d->count; i++) {
-        if (redis_away(d->halves[i].redis) || !d->halves[i].filled) {
+        const struct half *half = &d->halves[i];
+        if (redis_away(half->redis) || half->lost || (half->known && !half->filled)) {
             return "degraded";
         }
     }
-    return "redis";
+    return "redis"; /* one that waits for its first filling lacks nothing */
 }
 
-/* The token tells whether everything was flushed once more while it was being filled. */
 bool dispatch_empty(struct broker *broker)
+{
+    struct dispatch *d = dispatch_of(broker);
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct redis_reply reply;
+    bool empty = false;
+    for (size_t i = 0; i < d->count; i++) {
+        struct half *half = &d->halves[i];
+        bool there = DISPATCH_ASK(d, half, 1, &arena, &reply, STR("count"));
+        empty = empty || (there && !half->filled);
+    }
+    return empty;
+}
+
+/* The token tells whether something was lost once more while it was being filled. */
+void dispatch_fill(struct broker *broker)
 {
     struct dispatch *d = dispatch_of(broker);
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct redis_reply reply;
     struct rand rand;
     char token[TOKEN_TEXT];
-    bool empty = false;
     rand_init(&rand);
     snprintf(token, sizeof token, "%016llx", (unsigned long long)rand_u64(&rand));
     for (size_t i = 0; i < d->count; i++) {
         struct half *half = &d->halves[i];
-        bool there = DISPATCH_ASK(d, half, 0, &arena, &reply, STR("empty"), str_of(token));
-        empty = empty || (there && !half->filled);
+        bool there = DISPATCH_ASK(d, half, 1, &arena, &reply, STR("fill"), str_of(token));
+        snprintf(half->token, sizeof half->token, STR_FMT,
+                 STR_ARG(there ? reply.items[0].text : str_of(token)));
     }
-    if (empty) {
-        memcpy(d->token, token, sizeof token);
-    }
-    return empty;
 }
 
 void dispatch_filled(struct broker *broker)
@@ -79,9 +90,10 @@ void dispatch_filled(struct broker *broker)
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct redis_reply reply;
     for (size_t i = 0; i < d->count; i++) {
-        (void)!DISPATCH_ASK(d, &d->halves[i], 0, &arena, &reply, STR("filled"), str_of(d->token));
+        struct half *half = &d->halves[i];
+        (void)!DISPATCH_ASK(d, half, 0, &arena, &reply, STR("filled"), str_of(half->token));
+        half->token[0] = '\0';
     }
-    d->token[0] = '\0';
 }
 
 /* ---- Life ---- */
@@ -117,7 +129,8 @@ static void name_keys(struct dispatch *d, const struct broker_options *options)
     struct str node = str_absent(options->node) ? STR("-") : options->node;
     d->prefix = arena_str(&d->texts, prefix);
     d->node = arena_str(&d->texts, node);
-    d->base = arena_printf(&d->texts, STR_FMT "{dispatch}:", STR_ARG(prefix));
+    d->base = arena_printf(&d->texts, STR_FMT "{dispatch2}:", STR_ARG(prefix));
+    d->older_keys = dispatch_older_keys(prefix, &d->texts);
     d->channel = arena_printf(&d->texts, STR_FMT "wake", STR_ARG(prefix));
     redis_script_init(&d->script, str_of(lua_dispatch));
     redis_script_init(&d->lock, str_of(lua_lock));
@@ -149,6 +162,7 @@ static const struct broker_ops dispatch_ops = {
     .kind = dispatch_kind,
     .close = dispatch_close,
     .offer = dispatch_offer,
+    .offer_again = dispatch_offer_again,
     .withdraw = dispatch_withdraw,
     .take = dispatch_take,
     .give_back = dispatch_offer, /* which lets its document go */
@@ -158,9 +172,11 @@ static const struct broker_ops dispatch_ops = {
     .flush = dispatch_flush,
     .away = dispatch_away,
     .empty = dispatch_empty,
+    .fill = dispatch_fill,
     .filled = dispatch_filled,
+    .tidy = dispatch_tidy,
     .document = dispatch_document,
-    .documents = dispatch_documents,
+    .held = dispatch_held,
     .ahead = dispatch_ahead,
     .knows = dispatch_knows,
     .ready_count = dispatch_ready_count,

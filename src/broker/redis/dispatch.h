@@ -22,11 +22,15 @@
 
 #define HALVES           2
 #define CHANGE_WORDS     6     /* verb and five arguments, empty ones included */
-#define CHANGES_PER_CALL 500   /* a script that runs long holds up everybody */
+#define CHANGES_PER_CALL 50    /* a script that runs long holds up everybody, ... */
+#define CALLS_PER_RUN    4     /* of changes, in one pipeline */
+#define TAKES_PER_CALL   100   /* ... and each has a quarter of a second, on a busy machine too */
 #define CHANGES_MAX      20000 /* gathered ones; then they are sent without being asked */
-#define LOCKS_MAX        20000 /* changes of locks kept for a Redis that is away */
-#define WAKE_QUEUES_MAX  64    /* more are told as "*" */
+#define ELSEWHERE_MAX    (CHANGE_WORDS - 1) /* tasks that one change says are on the other half */
+#define LOCKS_MAX        20000              /* changes of locks kept for a Redis that is away */
+#define WAKE_QUEUES_MAX  64                 /* more are told as "*" */
 #define TOKEN_TEXT       17
+#define CURSOR_TEXT      24       /* a number of Redis' own */
 #define LOCK_MS          "600000" /* of a running attempt's lock, renewed while it lives */
 /* Of a lock whose attempt is not yet stored: a node that dies in between leaves it behind, and
  * nobody else knows of it. */
@@ -34,8 +38,13 @@
 
 struct half {
     struct redis *redis;
-    bool filled; /* as last seen */
-    bool lost;   /* changes did not arrive: it must be filled anew */
+    bool filled;              /* as last seen */
+    bool known;               /* it was seen filled: if it is not any more, something was lost */
+    bool lost;                /* changes did not arrive: it must be filled anew */
+    bool more;                /* its script has not brought back all that was let go */
+    char token[TOKEN_TEXT];   /* of a filling that was begun here; "": none */
+    char cursor[CURSOR_TEXT]; /* where tidying goes on; "": it has not begun */
+    bool tidy;                /* nothing of an older layout is left */
     struct arena texts;
     struct str *words; /* of gathered changes, CHANGE_WORDS each */
     size_t count, room;
@@ -51,10 +60,10 @@ struct lock_change {
 struct dispatch {
     struct broker broker;
     struct arena texts;
-    struct str base;   /* of all keys of the dispatch: "errand:{dispatch}:" */
-    struct str prefix; /* "errand:" */
+    struct str base;       /* of all keys of the dispatch: "errand:{dispatch2}:" */
+    struct str older_keys; /* the pattern of what an older layout has left */
+    struct str prefix;     /* "errand:" */
     struct str channel, node;
-    char token[TOKEN_TEXT]; /* of a filling that was begun here; "": none */
     struct redis_script script, lock, renew, release;
     struct half halves[HALVES];
     size_t count;
@@ -76,7 +85,8 @@ static inline struct dispatch *dispatch_of(struct broker *broker)
 
 void dispatch_change(struct half *half, struct str verb, const struct str *args, size_t count);
 void dispatch_offer(struct broker *broker, const struct hint *hint);
-void dispatch_withdraw(struct broker *broker, struct task_id id);
+void dispatch_offer_again(struct broker *broker, const struct hint *hints, size_t count);
+void dispatch_withdraw(struct broker *broker, struct task_id id, enum task_priority priority);
 void dispatch_hold(struct broker *broker, struct str document, struct task_id holder,
                    struct str lock);
 void dispatch_let_go(struct broker *broker, struct str document, struct task_id holder,
@@ -110,7 +120,7 @@ void dispatch_wake(struct dispatch *d, struct str queue, struct str type);
 void dispatch_wake_offered(struct dispatch *d, const struct half *half);
 void dispatch_wake_others(struct dispatch *d); /* publishes what was gathered */
 
-/* ---- lock.c, take.c, look.c ---- */
+/* ---- lock.c, take.c, look.c, tidy.c ---- */
 
 void dispatch_lock(struct broker *broker, struct broker_lock *locks, size_t n);
 void dispatch_lock_change(struct dispatch *d, const struct redis_script *script,
@@ -120,14 +130,17 @@ size_t dispatch_take(struct broker *broker, const struct want *want, size_t max,
 bool dispatch_has(struct broker *broker, const struct want *want);
 bool dispatch_away(struct broker *broker);
 bool dispatch_empty(struct broker *broker);
+void dispatch_fill(struct broker *broker);
 void dispatch_filled(struct broker *broker);
 void dispatch_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
                        struct broker_document *out);
-size_t dispatch_documents(struct broker *broker, size_t most, struct arena *arena,
-                          struct broker_document **out);
+size_t dispatch_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
+                     struct broker_document **out);
 size_t dispatch_ahead(struct broker *broker, struct task_id id);
 bool dispatch_knows(struct broker *broker, struct task_id id);
 size_t dispatch_ready_count(struct broker *broker);
 int64_t dispatch_oldest_ms(struct broker *broker, struct str queue);
+struct str dispatch_older_keys(struct str prefix, struct arena *arena);
+bool dispatch_tidy(struct broker *broker);
 
 #endif

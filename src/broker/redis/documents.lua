@@ -1,117 +1,154 @@
 -- broker/redis/documents.lua: documents, who holds them, and the ready tasks that share one.
 --
---   held          hash: document -> id of its holder, or "?LOCK": whoever has that lock
---   documents     hash: document -> lines "ID LANE": its first ready task in each lane
---   behind:LANE\nDOCUMENT   sorted set of its other ready tasks in that lane
--- Only the first of a lane stands there, and only while the document is free: holding and letting go
--- cost one step for each lane of the document, however many tasks wait. SPDX-License-Identifier: MIT
-local HELD, DOCUMENTS = base .. 'held', base .. 'documents'
+--   held            hash: document -> id of its holder, or "?LOCK": whoever has that lock
+--   of:DOCUMENT     sorted set of all its ready ids
+--   row:SCOPE\nDOCUMENT   sorted set of its ready ids in one scope: a lane "Q T" or a queue "Q"
+--   parked:DOCUMENT set of its scopes that do not stand in their line
+--   thawing         set of documents that were let go and have more parked scopes than one call brings back
+-- In each scope the document's first task stands in a line (doclane:, docqueue:) unless the scope is
+-- parked. Holding changes nothing there: a claim that meets a task of a held document parks that one
+-- scope, and letting go brings back the parked ones and wakes whoever waits for them. So a document costs
+-- a step for each scope that was asked for while it was held, however many tasks and types wait on it.
+-- SPDX-License-Identifier: MIT
+local HELD, THAWING = base .. 'held', base .. 'thawing'
+local THAW_MAX = 100 -- scopes that one call brings back; whoever sent it calls again for the rest
 
--- A table of lane -> id.
-local function document_read(document)
-    local record = {}
-    for id, lane in string.gmatch(redis.call('HGET', DOCUMENTS, document) or '', '(%S+) ([^\n]*)') do
-        record[lane] = id
-    end
-    return record
+local thaw_left = THAW_MAX
+
+local function row_of(scope, document)
+    return base .. 'row:' .. scope .. '\n' .. document
 end
 
-local function document_write(document, record)
-    local lines = {}
-    for lane, id in pairs(record) do
-        lines[#lines + 1] = id .. ' ' .. lane
-    end
-    if #lines == 0 then
-        redis.call('HDEL', DOCUMENTS, document)
-    else
-        redis.call('HSET', DOCUMENTS, document, table.concat(lines, '\n'))
+local function parked_of(document)
+    return base .. 'parked:' .. document
+end
+
+-- Only a lane has a blank.
+local function line_of(scope)
+    return (string.find(scope, ' ', 1, true) and 'doclane:' or 'docqueue:') .. scope
+end
+
+local function is_held(document)
+    return redis.call('HGET', HELD, document)
+end
+
+-- The first of a scope stands in its line, if there is one.
+local function stand_first(scope, document)
+    local first = redis.call('ZRANGE', row_of(scope, document), 0, 0, 'WITHSCORES')
+    if first[1] then
+        stand(line_of(scope), first[1] .. ' ' .. document, first[2])
     end
 end
 
-local function behind(lane, document)
-    return base .. 'behind:' .. lane .. '\n' .. document
+local function park(scope, document, id)
+    step_out(line_of(scope), id .. ' ' .. document)
+    redis.call('SADD', parked_of(document), scope)
 end
 
--- A ready hint finds its place: in its lane, or behind another of its document.
+local function join_scope(hint, scope, held)
+    local document, line = hint.document, line_of(scope)
+    redis.call('ZADD', row_of(scope, document), hint.score, hint.id)
+    local first = redis.call('ZRANGE', row_of(scope, document), 0, 1)
+    local other = first[1] == hint.id and first[2] or first[1]
+    local alone = other == hint.id
+    if held then
+        if redis.call('SADD', parked_of(document), scope) == 1 and not alone then
+            step_out(line, other .. ' ' .. document)
+        end
+    elseif alone then
+        stand(line, hint.id .. ' ' .. document, hint.score)
+    elseif first[1] == hint.id and redis.call('SISMEMBER', parked_of(document), scope) == 0 then
+        step_out(line, other .. ' ' .. document)
+        stand(line, hint.id .. ' ' .. document, hint.score)
+    end
+end
+
+-- A ready hint finds its place: in its lane, or in the rows of its document.
 local function join(hint)
     if not hint.document then
-        return stand(hint.lane, hint.id, hint.score)
+        return stand('lane:' .. hint.lane, hint.id, hint.score)
     end
-    local record = document_read(hint.document)
-    local free = not redis.call('HGET', HELD, hint.document)
-    local first = record[hint.lane]
-    local other = first and first ~= hint.id and hint_read(first)
-    if other and other.place < hint.place then
-        return redis.call('ZADD', behind(hint.lane, hint.document), hint.score, hint.id)
+    local held = is_held(hint.document)
+    redis.call('ZADD', base .. 'of:' .. hint.document, hint.score, hint.id)
+    join_scope(hint, hint.lane, held)
+    join_scope(hint, hint.queue, held)
+end
+
+local function leave_scope(document, id, scope, held)
+    local row = row_of(scope, document)
+    local first = redis.call('ZRANGE', row, 0, 1)
+    redis.call('ZREM', row, id)
+    if first[1] ~= id then
+        return
     end
-    if other then
-        redis.call('ZADD', behind(hint.lane, hint.document), other.score, first)
+    if redis.call(first[2] and 'SISMEMBER' or 'SREM', parked_of(document), scope) == 1 then
+        return -- it stood nowhere; an empty scope is not remembered
     end
-    if first and free then
-        step_out(hint.lane, first)
+    if held and first[2] then
+        return park(scope, document, id)
     end
-    record[hint.lane] = hint.id
-    document_write(hint.document, record)
-    if free then
-        stand(hint.lane, hint.id, hint.score)
+    step_out(line_of(scope), id .. ' ' .. document)
+    if first[2] then
+        stand_first(scope, document)
     end
 end
 
 -- It is no longer ready: the next of its document takes its place.
 local function leave(hint)
     if not hint.document then
-        return step_out(hint.lane, hint.id)
+        return step_out('lane:' .. hint.lane, hint.id)
     end
-    local record = document_read(hint.document)
-    if record[hint.lane] ~= hint.id then
-        return redis.call('ZREM', behind(hint.lane, hint.document), hint.id)
-    end
-    local after = redis.call('ZPOPMIN', behind(hint.lane, hint.document))
-    record[hint.lane] = after[1]
-    document_write(hint.document, record)
-    if not redis.call('HGET', HELD, hint.document) then
-        step_out(hint.lane, hint.id)
-        if after[1] then
-            stand(hint.lane, after[1], after[2])
-        end
-    end
+    local held = is_held(hint.document)
+    redis.call('ZREM', base .. 'of:' .. hint.document, hint.id)
+    leave_scope(hint.document, hint.id, hint.lane, held)
+    leave_scope(hint.document, hint.id, hint.queue, held)
 end
 
 local function hold(document, holder)
-    local was = redis.call('HGET', HELD, document)
     redis.call('HSET', HELD, document, holder)
-    if not was then
-        for lane, id in pairs(document_read(document)) do
-            step_out(lane, id)
-        end
+end
+
+-- The parked scopes of a free document come back, as many as this call still may.
+local function thaw(document)
+    local scopes = thaw_left > 0 and redis.call('SPOP', parked_of(document), thaw_left) or {}
+    for _, scope in ipairs(scopes) do
+        stand_first(scope, document)
+    end
+    thaw_left = thaw_left - #scopes
+    if thaw_left == 0 and redis.call('EXISTS', parked_of(document)) == 1 then
+        redis.call('SADD', THAWING, document)
     end
 end
 
-local function free(document)
-    redis.call('HDEL', HELD, document)
-    for lane, id in pairs(document_read(document)) do
-        local hint = hint_read(id)
-        if hint then
-            stand(lane, id, hint.score)
-        else
-            lost()
+-- What earlier calls left. True: there is more.
+local function thaw_rest()
+    while thaw_left > 0 do
+        local document = redis.call('SPOP', THAWING)
+        if not document then
+            return false
+        end
+        thaw_left = thaw_left - 1
+        if not is_held(document) then
+            thaw(document)
         end
     end
+    return redis.call('EXISTS', THAWING) == 1
 end
 
 local NOBODY = '00000000-0000-0000-0000-000000000000'
 
 local function let_go(document, holder, lock)
-    local held = redis.call('HGET', HELD, document)
+    local held = is_held(document)
     local foreign = held and string.sub(held, 1, 1) == '?'
     if held == holder or (foreign and (holder == NOBODY or held == '?' .. lock)) then
-        free(document)
+        redis.call('HDEL', HELD, document)
+        thaw(document)
     end
 end
 
 -- Somebody has the lock of a document that was only taken here: he holds it.
 local function yield(document, holder, lock)
-    local held = redis.call('HGET', HELD, document)
+    local held = is_held(document)
     if not held or held == holder then
         hold(document, '?' .. lock)
     end

@@ -1,40 +1,48 @@
--- broker/redis/lanes.lua: hints, the lanes they stand in, and who is first in each.
+-- broker/redis/lanes.lua: hints, the lines they stand in, and who is first in each.
 --
--- All keys share the hash tag of KEYS[1] ("errand:{dispatch}:"), so one slot of a cluster holds them:
+-- All keys share the hash tag of KEYS[1] ("errand:{dispatch2}:"), so one slot of a cluster holds them:
 --   hints         hash: id -> "SCORE\nQUEUE\nTYPE\n[=DOCUMENT]"
---   lane:Q T      sorted set of the ids that may be taken now; "Q T" is a lane: a queue and a type
 --   age:Q         sorted set of all ready ids of a queue by queued_ms
---   heads         hash: lane -> "PLACE ID" of its first, as the three registries have it
---   all, queue:Q, type:T   registries: sorted sets of "ID Q T", the first of each lane
+--   heads         hash: line -> "SCORE ENTRY" of its first, as the registries have it
+-- and the lines, sorted sets. "Q T" is a lane: a queue and a type. Tasks without a document:
+--   lane:Q T      ids                             its first is known to queue:Q and type:T
+--   queue:Q       "ID Q T", first of each lane    its first is known to all
+--   type:T, all   "ID Q T", one for each queue
+-- Documents (documents.lua), each with its first ready task of that lane or queue:
+--   doclane:Q T   "ID DOCUMENT"                   its first is known to doctype:T
+--   docqueue:Q    "ID DOCUMENT"                   its first is known to docall
+--   doctype:T     "ID Q T", one for each queue;   docall   "ID Q", one for each queue
+-- A registry that spans queues has one entry for each, so a claim that leaves some queues out passes
+-- over no more entries than it names.
+--
 -- A score is (4 - priority) * 2^44 + queued_ms; equal scores go by id, which is by creation. A place
 -- is the same as text: places are compared like numbers.
 --
--- Tasks leave and enter lanes freely; the registries are put right by lane_sync(), once for each lane
+-- Tasks leave and enter lines freely; the registries are put right by line_sync(), once for each line
 -- that was touched, before the script ends. SPDX-License-Identifier: MIT
 local base = KEYS[1]
 local HINTS, HEADS = base .. 'hints', base .. 'heads'
 local LEVEL = 17592186044416
-local ID = 36 -- characters of an id
+local ID = 36    -- characters of an id
+local SCORE = 15 -- characters of a score and a blank at the beginning of a place
 
-local touched = {} -- lanes whose first may have changed
+local touched = {} -- lines whose first may have changed
+local better = {}  -- lanes where somebody should look again
+local written = {} -- hints by id
 
 -- Redis threw something of ours away (maxmemory): not all hints are here any more.
 local function lost()
-    redis.call('DEL', base .. 'filled')
+    redis.call('DEL', base .. 'filled', base .. 'filling')
 end
 
 local function place_of(score, id)
     return string.format('%014.0f ', score) .. id
 end
 
--- `document` is "" or "=DOCUMENT". Only tasks of a document are compared one by one.
+-- `document` is "" or "=DOCUMENT".
 local function hint_new(id, score, queue, kind, document)
-    local hint = {id = id, score = tonumber(score), queue = queue, kind = kind, lane = queue .. ' ' .. kind}
-    if document ~= '' then
-        hint.document = string.sub(document, 2)
-        hint.place = place_of(hint.score, id)
-    end
-    return hint
+    return {id = id, score = tonumber(score), queue = queue, kind = kind, lane = queue .. ' ' .. kind,
+        document = document ~= '' and string.sub(document, 2) or nil}
 end
 
 local function hint_read(id)
@@ -44,7 +52,13 @@ local function hint_read(id)
     end
 end
 
+-- As it was written by this call, if it was.
+local function hint_of(id)
+    return written[id] or hint_read(id)
+end
+
 local function hint_write(hint)
+    written[hint.id] = hint
     local document = hint.document and '=' .. hint.document or ''
     redis.call('HSET', HINTS, hint.id, string.format('%.0f\n', hint.score) .. hint.queue .. '\n' ..
         hint.kind .. '\n' .. document)
@@ -56,65 +70,71 @@ local function hint_drop(hint)
     redis.call('ZREM', base .. 'age:' .. hint.queue, hint.id)
 end
 
--- A lane as a table of its own key and registries; names of queues have no blanks.
-local function lane_parts(lane)
-    local queue, kind = string.match(lane, '^(%S*) (.*)$')
-    return queue, kind
+local function stand(line, entry, score)
+    touched[line] = true
+    redis.call('ZADD', base .. line, score, entry)
 end
 
-local function stand(lane, id, score)
-    touched[lane] = true
-    redis.call('ZADD', base .. 'lane:' .. lane, score, id)
+local function step_out(line, entry)
+    touched[line] = true
+    redis.call('ZREM', base .. line, entry)
 end
 
-local function step_out(lane, id)
-    touched[lane] = true
-    redis.call('ZREM', base .. 'lane:' .. lane, id)
+-- Its first entry and that one's score; nothing when it is empty.
+local function line_first(line)
+    local found = redis.call('ZRANGE', base .. line, 0, 0, 'WITHSCORES')
+    return found[1], tonumber(found[2])
 end
 
--- The place and id of its first; nothing when it is empty.
-local function lane_first(lane)
-    local found = redis.call('ZRANGE', base .. 'lane:' .. lane, 0, 0, 'WITHSCORES')
-    if found[1] then
-        return place_of(tonumber(found[2]), found[1]), found[1], tonumber(found[2])
+-- Who must know the first of a line, by the kind of the line and its queue and type.
+local registries = {
+    lane = function(queue, kind) return {'queue:' .. queue, 'type:' .. kind} end,
+    queue = function() return {'all'} end,
+    doclane = function(_, kind) return {'doctype:' .. kind} end,
+    docqueue = function() return {'docall'} end,
+}
+
+-- Puts the registries right. Names of queues have no blanks.
+local function line_sync(line)
+    local kind, of = string.match(line, '^(%a+):(.*)$')
+    local queue, rest = string.match(of, '^(%S*) ?(.*)$')
+    local first, score = line_first(line)
+    local was = redis.call('HGET', HEADS, line) or nil
+    local entry = first and (kind == 'queue' and first or string.sub(first, 1, ID) .. ' ' .. of)
+    local now = entry and place_of(score, entry)
+    touched[line] = nil
+    if now == was then
+        return
     end
-end
-
--- Puts the registries right. True: a better one is first than before, or one where there was none.
-local function lane_sync(lane)
-    local was = redis.call('HGET', HEADS, lane)
-    local now, id, score = lane_first(lane)
-    local queue, kind = lane_parts(lane)
-    touched[lane] = nil
-    if now == (was or nil) then
-        return false
-    end
-    for _, key in ipairs({base .. 'all', base .. 'queue:' .. queue, base .. 'type:' .. kind}) do
+    for _, registry in ipairs(registries[kind](queue, rest)) do
+        touched[registry] = registries[string.match(registry, '^%a+')] and true or nil
         if was then
-            redis.call('ZREM', key, string.sub(was, -ID) .. ' ' .. lane)
+            redis.call('ZREM', base .. registry, string.sub(was, SCORE + 1))
         end
         if now then
-            redis.call('ZADD', key, score, id .. ' ' .. lane)
+            redis.call('ZADD', base .. registry, score, entry)
         end
     end
     if now then
-        redis.call('HSET', HEADS, lane, now)
+        redis.call('HSET', HEADS, line, now)
     else
-        redis.call('HDEL', HEADS, lane)
+        redis.call('HDEL', HEADS, line)
     end
-    return now and (not was or now < was)
+    if kind ~= 'queue' and now and (not was or now < was) then
+        local hint = kind == 'docqueue' and hint_of(string.sub(first, 1, ID))
+        better[hint and hint.lane or of] = true
+    end
 end
 
--- The touched lanes that have a better first than before.
+-- A lane touches its queue in turn.
 local function sync_all()
-    local better, lanes = {}, {}
-    for lane in pairs(touched) do
-        lanes[#lanes + 1] = lane
-    end
-    for _, lane in ipairs(lanes) do
-        if lane_sync(lane) then
-            better[#better + 1] = lane
+    while next(touched) do
+        local lines = {}
+        for line in pairs(touched) do
+            lines[#lines + 1] = line
+        end
+        for _, line in ipairs(lines) do
+            line_sync(line)
         end
     end
-    return better
 end

@@ -46,21 +46,24 @@ void dispatch_document(struct broker *broker, struct str document, size_t most, 
     }
 }
 
-size_t dispatch_documents(struct broker *broker, size_t most, struct arena *arena,
-                          struct broker_document **out)
+size_t dispatch_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
+                     struct broker_document **out)
 {
     struct dispatch *d = dispatch_of(broker);
     struct redis_reply reply;
+    struct str at = arena_printf(arena, "%llu", (unsigned long long)*cursor);
     *out = NULL;
-    if (!DISPATCH_ASK(d, &d->halves[0], 0, arena, &reply, STR("documents"),
-                      arena_printf(arena, "%zu", most))) {
+    *cursor = 0;
+    if (!DISPATCH_ASK(d, &d->halves[0], 1, arena, &reply, STR("held"), at,
+                      arena_printf(arena, "%zu", MAX(most, (size_t)1))) ||
+        !str_u64(reply.items[0].text, cursor)) {
         return 0;
     }
-    size_t n = (size_t)reply.number / 2;
+    size_t n = (size_t)(reply.number - 1) / 2;
     *out = arena_array(arena, struct broker_document, n);
     for (size_t i = 0; i < n; i++) {
-        (*out)[i].document = reply.items[2 * i].text;
-        read_holder(reply.items[2 * i + 1].text, &(*out)[i]);
+        (*out)[i].document = reply.items[1 + 2 * i].text;
+        read_holder(reply.items[2 + 2 * i].text, &(*out)[i]);
     }
     return n;
 }

@@ -70,18 +70,22 @@ static void note_taken(struct dispatch *d, const struct half *from, const struct
     }
 }
 
+/* One call. *more: it has taken all that one call may, or passed over so many held documents that
+ * it left off looking. */
 static size_t take_from(struct dispatch *d, struct half *half, const struct want *want, size_t max,
-                        struct hint *out, struct arena *arena)
+                        struct hint *out, bool *more, struct arena *arena)
 {
-    struct question q = question_of(STR("take"), want, max, arena);
+    size_t most = MIN(max, (size_t)TAKES_PER_CALL), n = 0;
+    struct question q = question_of(STR("take"), want, most, arena);
     struct redis_reply reply;
-    size_t n = 0;
-    if (!dispatch_ask(d, half, q.words, q.count, 0, arena, &reply)) {
+    *more = false;
+    if (!dispatch_ask(d, half, q.words, q.count, 1, arena, &reply)) {
         return 0;
     }
-    for (int64_t i = 0; i + HINT_WORDS <= reply.number && n < max; i += HINT_WORDS) {
+    for (int64_t i = 1; i + HINT_WORDS <= reply.number && n < most; i += HINT_WORDS) {
         n += read_hint(&reply.items[i], &out[n]);
     }
+    *more = reply.items[0].number == 1 || n == most;
     return n;
 }
 
@@ -96,12 +100,15 @@ size_t dispatch_take(struct broker *broker, const struct want *want, size_t max,
         queues[i] = want->queues[i];
     }
     left.queues = queues;
-    for (size_t i = 0; i < d->count && n < max; i++) {
-        size_t got = take_from(d, &d->halves[i], &left, max - n, out + n, arena);
-        for (size_t j = 0; j < got; j++) {
-            note_taken(d, &d->halves[i], &out[n + j], queues, want->queues_count);
+    for (size_t i = 0; i < d->count; i++) {
+        bool more = true;
+        while (more && n < max) {
+            size_t got = take_from(d, &d->halves[i], &left, max - n, out + n, &more, arena);
+            for (size_t j = 0; j < got; j++) {
+                note_taken(d, &d->halves[i], &out[n + j], queues, want->queues_count);
+            }
+            n += got;
         }
-        n += got;
     }
     return n;
 }
@@ -114,9 +121,13 @@ bool dispatch_has(struct broker *broker, const struct want *want)
     struct question q = question_of(STR("has"), want, 1, &arena);
     for (size_t i = 0; i < d->count; i++) {
         struct redis_reply reply;
-        if (!dispatch_ask(d, &d->halves[i], q.words, q.count, 1, &arena, &reply) ||
-            !d->halves[i].filled || reply.items[0].number == 1) {
-            return true;
+        bool more = true;
+        while (more) {
+            if (!dispatch_ask(d, &d->halves[i], q.words, q.count, 2, &arena, &reply) ||
+                !d->halves[i].filled || reply.items[1].number == 1) {
+                return true;
+            }
+            more = reply.items[0].number == 1;
         }
     }
     return false;
