@@ -404,7 +404,7 @@ static void publish_strays(struct batch *batch)
         if (stray == NULL) {
             continue;
         }
-        if (!str_absent(stray->document)) {
+        if (stray->frees) {
             broker_let_go(engine->broker, stray->document, stray->holder, str_of(stray->lock));
         }
         stray_remove(&engine->strays, stray);

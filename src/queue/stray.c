@@ -32,11 +32,24 @@ bool stray_holds(const struct strays *strays, struct task_id holder)
 {
     struct map_walk at = MAP_WALK;
     for (struct map_node *node; (node = map_walk(&strays->by_id, &at)) != NULL;) {
-        if (id_eq(HOLDER(node, struct stray, node)->holder, holder)) {
+        const struct stray *stray = HOLDER(node, struct stray, node);
+        if (id_eq(stray->holder, holder) && stray->returned_in != strays->batch) {
             return true;
         }
     }
     return false;
+}
+
+/* Does its return free the document? Not while another stray works on it, nor while its batch goes
+ * on: that gives it on in the end. */
+static bool stray_is_last(struct batch *batch, const struct stray *stray)
+{
+    if (id_eq(stray->holder, stray->id)) {
+        return true;
+    }
+    const struct item *holder = batch_item(batch, stray->holder);
+    bool goes_on = holder != NULL && holder->found && holder->now.state == TASK_RUNNING;
+    return !goes_on && !stray_holds(&batch->engine->strays, stray->holder);
 }
 
 void stray_remove(struct strays *strays, struct stray *stray)
@@ -62,7 +75,11 @@ void on_returned(struct batch *batch, struct command *command)
     struct engine *engine = batch->engine;
     struct stray *stray = stray_find(&engine->strays, command->returned.id);
     struct err err = ERR_INIT;
-    if (stray == NULL || str_absent(stray->document)) {
+    if (stray != NULL) {
+        stray->returned_in = engine->strays.batch;
+        stray->frees = !str_absent(stray->document) && stray_is_last(batch, stray);
+    }
+    if (stray == NULL || !stray->frees) {
         batch->returned[batch->returned_count++] = command->returned.id;
     } else if (batch_begin(batch)) {
         if (tx_free_document(batch->tx, stray->document, stray->holder, &err)) {

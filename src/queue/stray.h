@@ -19,10 +19,13 @@ struct stray {
     struct task_id holder;   /* of the document: the task itself or its batch */
     struct str document;     /* owned; absent: none */
     char lock[TASK_ID_TEXT]; /* the value of the document's lock */
+    bool frees;              /* ... its document, by coming back */
+    uint64_t returned_in;    /* the number of the batch that says so; it may come to nothing */
 };
 
 struct strays {
     struct map by_id;
+    uint64_t batch; /* the number of the present one */
 };
 
 void strays_fini(struct strays *strays);

@@ -16,6 +16,7 @@ void batch_init(struct batch *batch, struct engine *engine)
     memset(batch, 0, offsetof(struct batch, fired));
     batch->engine = engine;
     batch->follow_left = FOLLOW_MAX;
+    engine->strays.batch++;
     batch->now = clock_now(engine->with.clock);
     batch->fired_count = batch->queue_changes_count = batch->returned_count = 0;
     batch->swept = false;
