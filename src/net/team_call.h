@@ -9,7 +9,7 @@
 #include "net/call.h"
 #include "team/lead.h"
 
-#define TEAM_ROWS_MAX (TEAM_TASKS_MAX + 2) /* tasks of one team: the lead's own two among them */
+#define TEAM_ROWS_MAX (TEAM_TASKS_MAX + 4) /* tasks of one team: the lead's own four among them */
 
 /* The beginning of whatever a handler keeps as call->own while a team is looked up. */
 struct team_call {

@@ -262,11 +262,12 @@ static void put_dependency(struct json_writer *w, const struct team *team,
                            const struct task_dependency *on)
 {
     size_t place = team_place(team, on->id);
-    json_open_object(w);
-    if (place < team->tasks.count) {
-        json_put_str(w, "id", team->tasks.at[place].ref);
-        json_put_str(w, "title", team->tasks.at[place].title);
+    if (place == team->tasks.count) {
+        return; /* the turn of the team's document: nothing that an agent could use */
     }
+    json_open_object(w);
+    json_put_str(w, "id", team->tasks.at[place].ref);
+    json_put_str(w, "title", team->tasks.at[place].title);
     id_put(w, "taskId", on->id);
     if (str_absent(on->result)) {
         json_put_null(w, "result");

@@ -51,13 +51,39 @@ static void why_later(struct command *command, const struct task *task)
         task->scheduled_ms;
 }
 
+/* A turn has nobody who asks for it: it lets go first what stands before it (turn.h). */
+static void why_line(struct command *command, const struct document_view *free,
+                     const struct task *turn)
+{
+    char text[TASK_ID_TEXT];
+    size_t ahead = 0;
+    while (ahead < free->waiting_count && !id_eq(free->waiting[ahead], turn->id)) {
+        ahead++;
+    }
+    if (ahead > 0) {
+        struct why_reason *reason = add_reason(
+            command, WHY_DOCUMENT_LOCKED,
+            arena_printf(command->arena,
+                         "its document " STR_FMT " goes to task %s first, %zu stand before it",
+                         STR_ARG(turn->document), id_text(free->waiting[0], text).ptr, ahead));
+        reason->task = free->waiting[0];
+        reason->ahead = (int64_t)ahead;
+    }
+}
+
 static void why_document(struct batch *batch, struct command *command, const struct task *task)
 {
     struct document_view held;
     char text[TASK_ID_TEXT];
     if (str_absent(task->document) ||
-        !document_look(batch, task->document, WAITING_MAX, &batch->arena, &held) || !held.locked) {
+        !document_look(batch, task->document, WAITING_MAX, &batch->arena, &held)) {
         return;
+    }
+    if (!held.locked && task_is_turn(task)) {
+        why_line(command, &held, task);
+    }
+    if (!held.locked || (!id_none(task->batch) && id_eq(held.task, task->batch))) {
+        return; /* nobody has it, or those do to whom the task belongs */
     }
     size_t ahead = document_ahead(batch, &held, task->id);
     struct why_reason *reason = add_reason(
@@ -92,7 +118,7 @@ static void why_queue(struct batch *batch, struct command *command, const struct
     }
 }
 
-static bool somebody_takes(struct batch *batch, const struct task *task)
+bool somebody_takes(struct batch *batch, const struct task *task)
 {
     LIST_EACH(&batch->engine->workers.recent, it)
     {
@@ -150,11 +176,67 @@ static void why_dependencies(struct batch *batch, struct command *command, const
     }
 }
 
+/* What a task of a team waits for before the team has its document; NULL: it does not. */
+static const struct task *turn_before(struct batch *batch, const struct task *task)
+{
+    struct task_dependency *on;
+    size_t count;
+    if (id_none(task->team) || !kin_results(batch, task->id, &batch->arena, &on, &count) ||
+        count != 1) {
+        return NULL;
+    }
+    const struct item *item = batch_peek(batch, on[0].id);
+    return item != NULL && item->found && task_is_turn(&item->now) ? &item->now : NULL;
+}
+
+/* The turn that stands in line for this hold; the hold itself: there is none. */
+static const struct task *turn_of(struct batch *batch, const struct task *hold)
+{
+    struct task_id *ids;
+    size_t count;
+    struct err err = ERR_INIT;
+    struct task_filter filter = {.team = hold->team, .type = STR(TASK_TURN_TYPE), .limit = 1};
+    if (!batch_begin(batch) || !tx_select(batch->tx, &filter, &batch->arena, &ids, &count, &err) ||
+        count == 0) {
+        return hold;
+    }
+    const struct item *item = batch_item(batch, ids[0]);
+    return item == NULL || !item->found ? hold : &item->now;
+}
+
+/* A container that has begun waits for what the next below it waits for, a hold for its turn. */
+static const struct task *who_waits(struct batch *batch, struct item *item)
+{
+    if (task_is_hold(&item->now)) {
+        return turn_of(batch, &item->now);
+    }
+    const struct item *next = kin_next(batch, item);
+    return next == NULL ? &item->now : &next->now;
+}
+
 static void why_queued(struct batch *batch, struct command *command, const struct task *task)
 {
     why_queue(batch, command, task);
     why_document(batch, command, task);
-    why_workers(batch, command, task);
+    if (!task_is_turn(task)) {
+        why_workers(batch, command, task);
+    }
+}
+
+static void why(struct batch *batch, struct command *command, const struct task *task)
+{
+    const struct task *turn = task->state == TASK_WAITING ? turn_before(batch, task) : NULL;
+    if (task->state == TASK_SCHEDULED || task->state == TASK_RETRYING) {
+        why_later(command, task);
+    } else if (task->state == TASK_QUEUED) {
+        why_queued(batch, command, task);
+    } else if (turn != NULL) {
+        why(batch, command, turn);
+    } else if (task->state == TASK_WAITING && !id_none(task->parent)) {
+        why_parent(command, task);
+    } else if (task->state == TASK_WAITING) {
+        why_dependencies(batch, command, task);
+    }
 }
 
 void on_why(struct batch *batch, struct command *command)
@@ -163,19 +245,8 @@ void on_why(struct batch *batch, struct command *command)
     command->why.count = 0;
     command->why.reasons = arena_array(command->arena, struct why_reason, WHY_CODES);
     if (batch_find(batch, command->why.id, &item, &command->err)) {
-        /* A container that has begun waits for what the next below it waits for. */
-        struct item *next = item->now.state == TASK_QUEUED ? kin_next(batch, item) : item;
-        const struct task *task = next == NULL ? &item->now : &next->now;
         command->why.state = item->now.state;
-        if (task->state == TASK_SCHEDULED || task->state == TASK_RETRYING) {
-            why_later(command, task);
-        } else if (task->state == TASK_QUEUED) {
-            why_queued(batch, command, task);
-        } else if (task->state == TASK_WAITING && !id_none(task->parent)) {
-            why_parent(command, task);
-        } else if (task->state == TASK_WAITING) {
-            why_dependencies(batch, command, task);
-        }
+        why(batch, command, item->now.state == TASK_QUEUED ? who_waits(batch, item) : &item->now);
     }
     batch_answer(batch, command);
 }

@@ -64,7 +64,7 @@ static bool act(struct batch *batch, struct item *item, const struct command *co
     int64_t now_ms = batch->now.wall_ms;
     switch (bulk->verb) {
     case BULK_REVIVE:
-        return flow_revive(batch, item, command, &refused);
+        return !task_is_hold(&item->now) && flow_revive(batch, item, command, &refused);
     case BULK_PURGE:
         return item->now.state != TASK_RUNNING &&
                task_cancel(&item->now, STR("purged"), now_ms, &refused);

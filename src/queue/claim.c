@@ -178,6 +178,11 @@ static bool decide_proposal(struct batch *batch, struct proposal *proposal)
     return claim->count == proposal->count;
 }
 
+bool claim_decide(struct batch *batch, struct command *command)
+{
+    return decide_proposal(batch, &batch->proposals[command->claim.proposal - 1]);
+}
+
 static void wake_lines(struct engine *engine, const struct command_claim *claim)
 {
     size_t count;
@@ -238,7 +243,7 @@ void on_claim(struct batch *batch, struct command *command)
         return;
     }
     if (command->claim.proposal != 0) {
-        again = !decide_proposal(batch, &batch->proposals[command->claim.proposal - 1]);
+        again = !claim_decide(batch, command);
     }
     if (command->claim.count == 0) { /* what an operator said in this very batch counts too */
         command->claim.signal = worker_get(&batch->engine->workers, command->claim.worker)->signal;

@@ -29,6 +29,7 @@ static void init(struct engine *engine, const struct engine_options *options)
     engine->epoch = engine->shared ? 0 : 1;
     list_init(&engine->put_off);
     workers_init(&engine->workers);
+    turns_init(&engine->turns);
     engine->sleepers = HEAP_INIT(sleeper_before);
     list_init(&engine->pending);
     list_init(&engine->waiting);
@@ -65,6 +66,9 @@ void engine_ready(void *engine_pointer, struct str queue, struct str type)
     (void)type;
     if (lane != NULL) {
         lane_wake(&engine->lanes, lane);
+    }
+    if (engine != NULL) {
+        turns_ready(engine, queue);
     }
 }
 
@@ -157,6 +161,7 @@ static void admit(struct batch *batch)
 
 static void prepare_all(struct batch *batch)
 {
+    turns_propose(batch);
     LIST_EACH(&batch->commands, it)
     {
         decide_prepare(batch, HOLDER(it, struct command, link));
@@ -177,6 +182,7 @@ static void decide_all(struct batch *batch)
         decide(batch, HOLDER(it, struct command, link));
     }
     claims_decide(batch);
+    turns_decide(batch);
     flow_follow(batch);
     guests_act(batch);
     flow_resume(batch);
@@ -351,6 +357,7 @@ int64_t engine_event_in_ms(struct engine *engine, struct now now)
     int64_t in = MIN(due_in_ms(&engine->due, now), janitor_sweep_in_ms(engine, now));
     in = MIN(in, lanes_in_ms(&engine->lanes, now));
     in = MIN(in, guests_in_ms(engine, now));
+    in = MIN(in, turns_in_ms(engine, now));
     in = MIN(in, shared_poll_in_ms(engine, now));
     in = list_empty(&engine->lanes.ready) && !flow_unfinished(engine) ? in : 0;
     if (in != NEVER_MS && engine_paused(engine, now)) {
@@ -383,6 +390,7 @@ void engine_free(struct engine *engine)
     lanes_fini(&engine->lanes);
     workers_fini(&engine->workers);
     strays_fini(&engine->strays);
+    turns_fini(&engine->turns);
     shared_fini(engine);
     mem_free(engine->unfollowed.at);
     heap_fini(&engine->sleepers);

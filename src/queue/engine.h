@@ -17,6 +17,7 @@
 #include "queue/lane.h"
 #include "queue/queue.h"
 #include "queue/stray.h"
+#include "queue/turn.h"
 #include "queue/worker.h"
 
 #define BATCH_COMMANDS_MAX 1024 /* what one transaction takes on; the rest forms the next */
@@ -65,6 +66,7 @@ struct engine {
     struct lanes lanes;
     struct workers workers;
     struct strays strays;
+    struct turns turns;
     struct heap sleepers; /* commands that wait to be woken: command_wake.place */
     struct rates rates;
 
@@ -192,6 +194,9 @@ struct batch {
     struct proposal *proposals;
     size_t proposals_count, proposals_room;
 
+    struct command *turns[TURNS_AT_ONCE]; /* turn.c: claims of the engine's own */
+    size_t turns_count;
+
     struct due_entry *fired[BATCH_DUE_MAX];
     size_t fired_count;
 
@@ -296,9 +301,10 @@ void pools_return(struct batch *batch); /* what nobody wanted after all */
 void note_pending(struct batch *batch, const struct hint *hint, int64_t by);
 
 /* claim.c: waiting claims. */
-void claims_propose(struct batch *batch);   /* those whose queues have become ready */
-void claims_decide(struct batch *batch);    /* after the load */
-void claims_give_back(struct batch *batch); /* the batch came to nothing */
+void claims_propose(struct batch *batch); /* those whose queues have become ready */
+void claims_decide(struct batch *batch);  /* after the load */
+bool claim_decide(struct batch *batch, struct command *command); /* what it was proposed */
+void claims_give_back(struct batch *batch);                      /* the batch came to nothing */
 MUST_CHECK bool claim_start(struct batch *batch, struct item *item, struct command *command);
 bool claim_unstart(struct batch *batch, struct item *item); /* the store did not let it start */
 void claim_park(struct engine *engine, struct command *command);
@@ -318,6 +324,7 @@ enum create_answer create_orders(struct batch *batch, struct command *command);
 bool is_own(const struct engine *engine, struct str worker); /* runs inside this very server */
 bool rooms_load(struct batch *batch, const struct command_claim *claim);
 void prepare_review(struct batch *batch, struct command *command);
+void review_item(struct batch *batch, struct item *item);
 void on_review(struct batch *batch, struct command *command);
 void on_heard(struct batch *batch, struct command *command);
 void on_lead(struct batch *batch, struct command *command);
@@ -333,6 +340,9 @@ void shared_fini(struct engine *engine);
 bool is_stale(struct batch *batch, struct item *item, const struct due_entry *entry);
 bool renew_own(struct batch *batch, struct item *item, struct due_entry *entry, struct err *err);
 void guard_leases(struct batch *batch); /* stops work whose lease could not be renewed */
+
+/* ask.c */
+bool somebody_takes(struct batch *batch, const struct task *task); /* a worker seen lately */
 
 /* document.c */
 #define WAITING_MAX   ((size_t)1000)

@@ -206,8 +206,8 @@ static void settle_family(struct batch *batch, struct item *parent)
     struct err refused;
     size_t count = parent->kin.count, ended = 0;
     enum task_state *states = arena_array(&batch->arena, enum task_state, count + 1);
-    if (parent->removed) {
-        return; /* and its children with it */
+    if (parent->removed || task_is_hold(&parent->now)) {
+        return; /* its children go with it; a hold has none, whoever made it ends it */
     }
     for (size_t i = 0; i < count; i++) { /* none at all: they were removed, and it is retried */
         states[i] = kin_state(batch, &parent->kin.at[i]);
@@ -413,6 +413,9 @@ static void settle_orders(struct batch *batch)
 {
     for (size_t i = 0; batch->born_changed && i < batch->born.count; i++) {
         struct item *item = batch->born.at[i];
+        if (item->order == NULL) {
+            continue; /* a hold that began at once, see guest_open() */
+        }
         const struct task_id *depends = item->order->task.depends;
         size_t depends_count = item->order->task.depends_count;
         item->order->task =

@@ -118,7 +118,9 @@ static bool follow_items(struct batch *batch)
         }
         bool changed = item->found && item->owner != NULL && !item->removed &&
                        item->now.state != item->was.state;
-        if (changed && item->told != 1 + (int)item->now.state) {
+        bool asked = item->found && item->owner != NULL && task_is_hold(&item->now) &&
+                     item->now.cancel_requested && !item->was.cancel_requested && item->told == 0;
+        if (asked || (changed && item->told != 1 + (int)item->now.state)) {
             item->told = 1 + (int)item->now.state;
             tell_guests(batch, &item->was, &item->now);
             any = true;
@@ -217,6 +219,49 @@ bool guest_cancel(struct batch *batch, struct task_id id, struct str reason, str
     batch_change(batch, item, item->owner == NULL ? batch : item->owner);
     tell_cancel(batch, item);
     return true;
+}
+
+bool guest_finds_free(struct batch *batch, struct str document, enum task_priority priority)
+{
+    return turn_is_now(batch, document, priority);
+}
+
+/* It is written once, as it is now: nobody sees it QUEUED. */
+void guest_open(struct batch *batch, struct order *hold)
+{
+    struct err refused;
+    struct item *item = batch_peek(batch, hold->task.id);
+    item = item != NULL ? item : batch_new_item(batch, &hold->task);
+    item->order = NULL;
+    if (task_open(&item->now, batch->now.wall_ms, &refused)) {
+        item->fresh = item->taken = true;
+        batch->met++;
+        batch_change(batch, item, batch);
+    }
+}
+
+/* A run function that was given up may still work on the document: then it is not given on yet. */
+void guest_close(struct batch *batch, struct task_id id)
+{
+    struct err refused;
+    struct item *item = batch_item(batch, id);
+    if (item == NULL || !task_close(&item->now, STR_NONE, batch->now.wall_ms, &refused)) {
+        return;
+    }
+    item->strays = stray_holds(&batch->engine->strays, id);
+    for (size_t i = 0; i < batch->all_count; i++) {
+        const struct item *member = batch->all[i];
+        item->strays = item->strays || (id_eq(member->now.batch, id) && member->strays);
+    }
+    batch_change(batch, item, item->owner == NULL ? batch : item->owner);
+}
+
+void guest_review(struct batch *batch, struct task_id id)
+{
+    struct item *item = batch_item(batch, id);
+    if (item != NULL) {
+        review_item(batch, item);
+    }
 }
 
 const struct task *guest_task(struct batch *batch, struct task_id id)

@@ -23,7 +23,8 @@ struct guest {
     /* Acts on what is due; called in every batch in which due_in_ms() said 0. May be NULL. */
     void (*act)(struct guest *guest, struct batch *batch);
     /* A task with a schedule or a team was created or changed its state in this batch; `was` is
-     * NULL for a new one. Called once for each state it enters. May be NULL. */
+     * NULL for a new one. Called once for each state it enters, and for a hold also when its cancel
+     * was requested. May be NULL. */
     void (*changed)(struct guest *guest, struct batch *batch, const struct task *was,
                     const struct task *now);
     /* The batch in which it took part was committed, or came to nothing. May be NULL. */
@@ -60,6 +61,15 @@ MUST_CHECK bool guest_create(struct batch *batch, struct order *orders, size_t c
                              struct err *err);
 MUST_CHECK bool guest_cancel(struct batch *batch, struct task_id id, struct str reason,
                              struct err *err);
+/* Could a task of this priority that arrives now have the document at once? */
+bool guest_finds_free(struct batch *batch, struct str document, enum task_priority priority);
+/* A hold (task_is_hold) that this batch creates has its document from the start. */
+void guest_open(struct batch *batch, struct order *hold);
+/* A hold that is RUNNING has ended: COMPLETED, and its document is given on. */
+void guest_close(struct batch *batch, struct task_id hold);
+/* Another node created this task, or knew it: it is looked at as if it had passed through here. */
+void guest_review(struct batch *batch, struct task_id id);
+
 /* The task as this batch leaves it so far; NULL: there is none, or the store failed. */
 const struct task *guest_task(struct batch *batch, struct task_id id);
 /* The same only if the batch deals with it already: nothing is loaded, and no row locked. */

@@ -120,6 +120,7 @@ static void let_go(struct engine *engine, const struct task *task)
     char lock[LOCK_TEXT];
     if (!str_absent(task->document)) {
         broker_let_go(engine->broker, task->document, holder_of(task), lock_of(task, lock));
+        turns_left(engine, task->document); /* also where the broker cannot say so */
     }
 }
 
@@ -142,6 +143,9 @@ void publish_offer(struct engine *engine, const struct task *task)
      * when that has returned. */
     if (task->container || stray_find(&engine->strays, task->id) != NULL) {
         return;
+    }
+    if (task_is_turn(task)) {
+        turn_add(engine, task);
     }
     broker_offer(engine->broker,
                  &(struct hint){.id = task->id,
@@ -187,8 +191,11 @@ void remember_due(struct engine *engine, const struct task *task, enum due_from 
 static void enter_running(struct engine *engine, struct lane *lane, const struct task *now,
                           struct now at)
 {
-    if (now->container) {
-        return; /* it has no attempt */
+    if (now->container) { /* it has no attempt; of others the first child takes the document */
+        if (task_is_hold(now)) {
+            hold(engine, now);
+        }
+        return;
     }
     lane_started(lane, at);
     engine->in_server += is_own(engine, now->worker);
@@ -240,6 +247,10 @@ static void note_change(struct engine *engine, const struct item *item, struct n
     bool moved = now->state == TASK_QUEUED && now->priority != was->priority;
     if (was->state == TASK_QUEUED && (now->state != TASK_QUEUED || moved) && !item->taken) {
         broker_withdraw_from(engine->broker, item->id, was->priority);
+        turns_left(engine, now->document);
+    }
+    if (now->state != TASK_QUEUED && task_is_turn(now)) {
+        turn_forget(engine, now->id);
     }
     if (was->state == TASK_RUNNING && now->state != TASK_RUNNING) {
         leave_running(engine, lane, item);
@@ -344,6 +355,8 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
     if (item->found && item->owner == NULL && item->now.state == TASK_QUEUED &&
         !item->now.container) {
         broker_give_back(broker, hint);
+    } else if (item->claim != NULL && item->now.state == TASK_COMPLETED) {
+        hold(batch->engine, &item->now); /* a turn has come: the document is its batch's now */
     } else if ((item->now.state != TASK_RUNNING || item->now.container) &&
                !str_absent(hint->document)) {
         broker_let_go(broker, hint->document, hint->id, STR_NONE);

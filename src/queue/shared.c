@@ -126,7 +126,7 @@ void prepare_review(struct batch *batch, struct command *command)
     }
 }
 
-static void review(struct batch *batch, struct item *item)
+void review_item(struct batch *batch, struct item *item)
 {
     struct engine *engine = batch->engine;
     const struct task *task = &item->now;
@@ -153,7 +153,7 @@ void on_review(struct batch *batch, struct command *command)
     for (size_t i = 0; batch_ok(batch) && i < command->review.count; i++) {
         struct item *item = batch_item(batch, command->review.ids[i]);
         if (item != NULL) {
-            review(batch, item);
+            review_item(batch, item);
         }
     }
     batch_answer(batch, command);
@@ -169,9 +169,11 @@ void on_heard(struct batch *batch, struct command *command)
         if (lane != NULL || wanted) {
             lane_wake(lanes, lane_get(lanes, heard->queues[i]));
         }
+        turns_ready(batch->engine, heard->queues[i]);
     }
     if (heard->count == 0 || heard->all) {
         lanes_wake_all(lanes);
+        turns_ready(batch->engine, STR_NONE);
     }
     if (heard->settings) {
         batch->rooms_known = ask_rooms(batch, NULL, 0);
@@ -232,9 +234,8 @@ bool relies_on_broker(const struct engine *engine)
  * only those that have asked it. */
 static bool polls(const struct engine *engine)
 {
-    return !list_empty(&engine->put_off) ||
-           (engine->shared && !list_empty(&engine->waiting) &&
-            (engine->asked_rows || !relies_on_broker(engine)));
+    return !list_empty(&engine->put_off) || (engine->shared && !list_empty(&engine->waiting) &&
+                                             (engine->asked_rows || !relies_on_broker(engine)));
 }
 
 static void offer_again(struct engine *engine)
@@ -264,6 +265,7 @@ static void poll_now(struct engine *engine, int64_t now_ms)
     offer_again(engine);
     engine->asked_rows = false; /* whoever waits asks now, the broker or the rows */
     lanes_wake_all(&engine->lanes);
+    turns_ready(engine, STR_NONE);
     engine->poll_at_mono_ms = now_ms + POLL_MS;
 }
 

@@ -56,9 +56,16 @@ void on_cancel(struct batch *batch, struct command *command)
     with_task(batch, command, cancel);
 }
 
+/* What its team alone may change. */
+static bool may_steer(const struct task *task, struct err *err)
+{
+    return !task_is_hold(task) ||
+           err_set(err, ERR_CONFLICT, "it holds a document for its team and ends with it");
+}
+
 static bool revive(struct batch *batch, struct item *item, struct command *command)
 {
-    return flow_revive(batch, item, command, &command->err);
+    return may_steer(&item->now, &command->err) && flow_revive(batch, item, command, &command->err);
 }
 
 void on_revive(struct batch *batch, struct command *command)
@@ -68,7 +75,8 @@ void on_revive(struct batch *batch, struct command *command)
 
 static bool change(struct batch *batch, struct item *item, struct command *command)
 {
-    if (!task_change(&item->now, &command->one.patch, batch->now.wall_ms, &command->err)) {
+    if (!may_steer(&item->now, &command->err) ||
+        !task_change(&item->now, &command->one.patch, batch->now.wall_ms, &command->err)) {
         return false;
     }
     item->renewed = command->one.patch.has_scheduled;

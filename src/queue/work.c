@@ -340,6 +340,7 @@ static void settle_refused(struct batch *batch, const struct task_change *change
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
         if (!item->removed && is_changed(item) && !changes[n++].applied) {
+            turns_refused(batch, item);
             *lost = !claim_unstart(batch, item) || *lost;
         }
     }

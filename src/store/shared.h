@@ -58,11 +58,12 @@ static inline struct task_id task_holder(const struct task *task)
 }
 
 /* Does this change start, or end, the time in which the task needs its document? A container takes
- * none itself: the first of its members that starts takes it in its name. When it stops running it
- * lets go of all that its members needed; a member of nothing. */
+ * none itself, but for a hold: the first of its members that starts takes it in its name. When it
+ * stops running it lets go of all that its members needed; a member of nothing. */
 static inline bool change_takes_document(const struct task_change *change)
 {
-    return !str_absent(change->now->document) && !change->now->container &&
+    return !str_absent(change->now->document) &&
+           (!change->now->container || task_is_hold(change->now)) &&
            change->now->state == TASK_RUNNING && change->was->state != TASK_RUNNING;
 }
 

@@ -184,4 +184,19 @@ bool task_queue_name_ok(struct str name); /* 1–256 of [A-Za-z0-9_.:/-] */
 /* Checks everything a client can get wrong in a new task and names the field. */
 MUST_CHECK bool task_check_order(const struct task *task, struct err *err);
 
+/* A team's hold: a container that has its document for as long as its team needs it. Whoever made
+ * it ends it. */
+static inline bool task_is_hold(const struct task *task)
+{
+    return task->container && !id_none(task->team);
+}
+
+/* A turn stands in the line of a document for the hold that is its `batch`: nobody claims it, and
+ * it is over when the hold has the document (queue/turn.h). */
+#define TASK_TURN_TYPE "team.turn"
+static inline bool task_is_turn(const struct task *task)
+{
+    return !id_none(task->batch) && id_none(task->parent) && str_is(task->type, TASK_TURN_TYPE);
+}
+
 #endif

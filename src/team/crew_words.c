@@ -119,7 +119,7 @@ struct str words_of_task(const struct work *work, const struct team_message *mai
         buf_c(&text, "\n");
         buf_str(&text, work->team.tasks.at[place].description);
     }
-    if (work->facts->dependencies_count > 0) {
+    if (place < work->team.tasks.count && work->team.tasks.at[place].depends_on.count > 0) {
         buf_c(&text, "\n\n# Results that your task builds on");
         add_results(&text, work, false, arena);
     }

@@ -135,8 +135,12 @@ static void list_running(struct lead *lead, struct batch *batch, struct tx *tx)
         return;
     }
     for (size_t i = 0; i < running.count; i++) {
-        if (team_load(&running.at[i], guest_arena(batch), &team, &err)) {
-            lead_news(lead, &team, true);
+        if (!team_load(&running.at[i], guest_arena(batch), &team, &err)) {
+            continue;
+        }
+        lead_news(lead, &team, true);
+        if (lead->with.shared && !id_none(team.turn)) {
+            guest_review(batch, team.turn); /* whoever watched for it may be gone */
         }
     }
     lead->draft.knows = true;
@@ -167,7 +171,7 @@ static void act(struct guest *guest, struct batch *batch)
     if (tx == NULL) {
         return;
     }
-    if ((!lead->knows || lead->with.shared) && lead->with.crew.began != NULL) {
+    if (lead->with.shared || (!lead->knows && lead->with.crew.began != NULL)) {
         list_running(lead, batch, tx);
     }
     lead->draft.knows = true;

@@ -101,9 +101,7 @@ static void create(struct wish *wish)
         return;
     }
     name_mates(wish, &team);
-    if (!find_queue(wish, &team) ||
-        !(team.tasks.count > 0 ? lead_create_tasks(wish->batch, &team, wish->err)
-                               : lead_create_split(wish->batch, &team, wish->err)) ||
+    if (!find_queue(wish, &team) || !lead_create_tasks(wish->batch, &team, wish->err) ||
         !lead_save(wish->lead, wish->batch, &team)) {
         return;
     }

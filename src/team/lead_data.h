@@ -46,9 +46,11 @@ void lead_news(struct lead *lead, const struct team *team, bool began);
 
 /* ---- lead_tasks.c ---- */
 
-/* Creates the tasks of the split, and that of the synthesis where a model decides. */
+/* Creates the tasks of the split, and that of the synthesis where a model decides; without tasks
+ * the one that splits. With them, the first time, what has or waits for the team's document. */
 MUST_CHECK bool lead_create_tasks(struct batch *batch, struct team *team, struct err *err);
-MUST_CHECK bool lead_create_split(struct batch *batch, struct team *team, struct err *err);
+/* The document is given on, as soon as nobody of the team works on it any more. */
+void lead_let_go(struct batch *batch, struct task_id hold, struct str reason);
 void lead_cancel_tasks(struct batch *batch, const struct team *team, struct str reason);
 
 /* ---- lead_follow.c ---- */

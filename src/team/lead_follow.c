@@ -34,6 +34,7 @@ void lead_end(struct lead *lead, struct batch *batch, struct team *team, enum te
         return;
     }
     lead_cancel_tasks(batch, team, reason);
+    lead_let_go(batch, team->hold, reason);
     guest_hush(batch, team->queue);
     lead_tell(batch, team, status == TEAM_COMPLETED ? "team_completed" : "team_failed",
               lead_end_event(team, guest_arena(batch)));
@@ -187,6 +188,21 @@ static void follow_synthesis(struct follow *f)
     }
 }
 
+/* ---- The document ---- */
+
+/* What holds the document, or stands in line for it, is the team: to cancel it is to cancel that.
+ */
+static void follow_document(struct follow *f)
+{
+    bool came = id_eq(f->now->id, f->team.turn) && f->now->state == TASK_COMPLETED;
+    if (came) {
+        f->team.turn = TASK_ID_NONE;
+        (void)!lead_save(f->lead, f->batch, &f->team);
+    } else if (over(f->now->state) || f->now->cancel_requested) {
+        lead_end(f->lead, f->batch, &f->team, TEAM_CANCELLED, why(f));
+    }
+}
+
 /* ---- The change ---- */
 
 /* Somebody retried a task of a team that is over: its queue may be another team's by now. */
@@ -209,10 +225,13 @@ void lead_changed(struct guest *guest, struct batch *batch, const struct task *w
     }
     if (!found || f.team.status != TEAM_RUNNING) {
         refuse_revival(batch, now);
+        lead_let_go(batch, now->batch, STR(GONE)); /* it may have been the last to work on it */
         return;
     }
     size_t place = team_place(&f.team, now->id);
-    if (id_eq(now->id, f.team.split)) {
+    if (id_eq(now->id, f.team.hold) || id_eq(now->id, f.team.turn)) {
+        follow_document(&f);
+    } else if (id_eq(now->id, f.team.split)) {
         follow_split(&f);
     } else if (id_eq(now->id, f.team.synthesis)) {
         follow_synthesis(&f);

@@ -1,11 +1,13 @@
 /* team/lead_tasks.c: the tasks of a team as orders to the engine.
  *
  * They live in the team's queue, each kind under its own type: agents outside claim team.task, the
- * lead's own work (team.split, team.synthesis) is done by the crew.
+ * lead's own work (team.split, team.synthesis) is done by the crew. The team's document is held by
+ * one more (team.document) for all of them, so that they run beside each other on it.
  *
  * Thread: engine.
  *
  * SPDX-License-Identifier: MIT */
+#include "queue/turn.h"
 #include "team/lead_data.h"
 
 static struct str payload_of(const struct team_task *task, struct arena *arena)
@@ -38,35 +40,78 @@ static struct order order_of(struct batch *batch, const struct team *team, struc
                           .delay_ms = -1};
 }
 
-static struct order_need *needs_of(const struct team_task *task, struct arena *arena)
+/* ---- The document ---- */
+
+/* One that names the team's document has it as the others do. */
+static bool has_own_document(const struct team *team, const struct team_task *task)
 {
-    struct order_need *needs = arena_array(arena, struct order_need, task->depends_on.count);
-    for (size_t i = 0; i < task->depends_on.count; i++) {
-        needs[i].order = 1 + task->needs[i];
+    return !str_absent(task->document) &&
+           (str_absent(team->document) || !str_eq(task->document, team->document));
+}
+
+/* A free document is the team's with its first commit; else somebody stands in line for it. */
+static size_t order_document(struct batch *batch, struct team *team, struct order *orders)
+{
+    if (str_absent(team->document) || !id_none(team->hold)) {
+        return 0;
     }
-    return needs;
+    orders[0] = order_of(batch, team, STR(TEAM_HOLD_TYPE));
+    orders[0].task.document = team->document;
+    orders[0].task.container = true;
+    orders[0].task.timeout_ms = orders[0].task.max_retries = 0;
+    team->hold = orders[0].task.id;
+    if (guest_finds_free(batch, team->document, orders[0].task.priority)) {
+        return 1;
+    }
+    orders[1] = order_of(batch, team, STR(TASK_TURN_TYPE));
+    orders[1].task.document = team->document;
+    orders[1].task.batch = team->hold;
+    orders[1].task.queue =
+        arena_printf(guest_arena(batch), STR_FMT TURN_QUEUE_SUFFIX, STR_ARG(team->queue));
+    team->turn = orders[1].task.id;
+    return 2;
+}
+
+/* ---- The tasks ---- */
+
+/* Those that depend on no other wait for the turn, if it has not come yet. `first`: the place of
+ * the first task among the orders, behind those of the document. */
+static void add_needs(const struct team *team, const struct team_task *task, size_t first,
+                      struct arena *arena, struct order *order)
+{
+    bool waits = task->depends_on.count == 0 && !id_none(team->turn);
+    struct order_need *needs = arena_array(arena, struct order_need, task->depends_on.count + 1);
+    for (size_t i = 0; i < task->depends_on.count; i++) {
+        needs[i].order = 1 + first + task->needs[i];
+    }
+    if (waits) {
+        needs[0] = (struct order_need){.id = team->turn, .order = first};
+    }
+    order->needs = needs;
+    order->needs_count = task->depends_on.count + waits;
 }
 
 static struct order task_order(struct batch *batch, const struct team *team,
-                               const struct team_task *task)
+                               const struct team_task *task, size_t first)
 {
     struct arena *arena = guest_arena(batch);
     struct order order = order_of(batch, team, STR(TEAM_TASK_TYPE));
-    order.task.document = str_absent(task->document) ? team->document : task->document;
+    bool own = has_own_document(team, task);
+    order.task.document = own ? task->document : team->document;
+    order.task.batch = own ? TASK_ID_NONE : team->hold;
     order.task.payload = payload_of(task, arena);
-    order.needs = needs_of(task, arena);
-    order.needs_count = task->depends_on.count;
+    add_needs(team, task, first, arena, &order);
     return order;
 }
 
 /* It runs when all others have ended, however they did. */
-static struct order synthesis_order(struct batch *batch, const struct team *team)
+static struct order synthesis_order(struct batch *batch, const struct team *team, size_t first)
 {
     struct order order = order_of(batch, team, STR(TEAM_SYNTHESIS_TYPE));
     struct order_need *needs =
         arena_array(guest_arena(batch), struct order_need, team->tasks.count);
     for (size_t i = 0; i < team->tasks.count; i++) {
-        needs[i].order = 1 + i;
+        needs[i].order = 1 + first + i;
     }
     order.task.runs_anyway = true;
     order.needs = needs;
@@ -76,26 +121,29 @@ static struct order synthesis_order(struct batch *batch, const struct team *team
 
 bool lead_create_tasks(struct batch *batch, struct team *team, struct err *err)
 {
-    size_t count = team->tasks.count;
-    struct order *orders = arena_array(guest_arena(batch), struct order, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        orders[i] = task_order(batch, team, &team->tasks.at[i]);
-        team->tasks.at[i].task = orders[i].task.id;
+    struct order *orders = arena_array(guest_arena(batch), struct order, team->tasks.count + 3);
+    size_t first = order_document(batch, team, orders), n = first;
+    for (size_t i = 0; i < team->tasks.count; i++) {
+        orders[n] = task_order(batch, team, &team->tasks.at[i], first);
+        team->tasks.at[i].task = orders[n++].task.id;
     }
-    if (team->decides) {
-        orders[count] = synthesis_order(batch, team);
-        team->synthesis = orders[count].task.id;
+    if (team->tasks.count == 0) {
+        orders[n] = order_of(batch, team, STR(TEAM_SPLIT_TYPE));
+        team->split = orders[n++].task.id;
+    } else if (team->decides) {
+        orders[n] = synthesis_order(batch, team, first);
+        team->synthesis = orders[n++].task.id;
     }
-    return guest_create(batch, orders, count + team->decides, err);
+    if (!guest_create(batch, orders, n, err)) {
+        return false;
+    }
+    if (first == 1) {
+        guest_open(batch, &orders[0]);
+    }
+    return true;
 }
 
-bool lead_create_split(struct batch *batch, struct team *team, struct err *err)
-{
-    struct order *order = arena_new(guest_arena(batch), struct order);
-    *order = order_of(batch, team, STR(TEAM_SPLIT_TYPE));
-    team->split = order->task.id;
-    return guest_create(batch, order, 1, err);
-}
+/* ---- Ends ---- */
 
 static void cancel_one(struct batch *batch, struct task_id id, struct str reason)
 {
@@ -108,9 +156,49 @@ static void cancel_one(struct batch *batch, struct task_id id, struct str reason
 
 void lead_cancel_tasks(struct batch *batch, const struct team *team, struct str reason)
 {
+    cancel_one(batch, team->turn, reason);
     cancel_one(batch, team->split, reason);
     cancel_one(batch, team->synthesis, reason);
     for (size_t i = 0; i < team->tasks.count; i++) {
         cancel_one(batch, team->tasks.at[i].task, reason);
+    }
+}
+
+/* Does anybody of the batch run? Rows of others are not locked, see lead_follow.c; what this batch
+ * has changed is not in the store yet. */
+static bool any_runs(struct batch *batch, const struct task *hold)
+{
+    struct err err = ERR_INIT;
+    struct task_id *ids;
+    size_t count;
+    for (int queued = 0; queued < 2; queued++) {
+        struct task_filter filter = {.team = hold->team,
+                                     .document = hold->document,
+                                     .states = 1u << (queued ? TASK_QUEUED : TASK_RUNNING)};
+        if (!tx_select(guest_tx(batch), &filter, guest_arena(batch), &ids, &count, &err)) {
+            guest_store_failed(batch, &err);
+            return true;
+        }
+        for (size_t i = 0; i < count; i++) {
+            const struct task *task = guest_peek(batch, ids[i]);
+            bool runs = task == NULL ? !queued : task->state == TASK_RUNNING;
+            if (runs && !id_eq(ids[i], hold->id)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void lead_let_go(struct batch *batch, struct task_id id, struct str reason)
+{
+    const struct task *hold = id_none(id) ? NULL : guest_task(batch, id);
+    if (hold == NULL || task_state_terminal(hold->state)) {
+        return;
+    }
+    if (hold->state != TASK_RUNNING) {
+        cancel_one(batch, id, reason);
+    } else if (!any_runs(batch, hold)) {
+        guest_close(batch, id);
     }
 }

@@ -26,6 +26,8 @@ static const struct form_row rows[] = {
     ROW("decides", team.decides, FORM_BOOL, 0),
     ROW("split", team.split, FORM_ID, 0),
     ROW("synthesis", team.synthesis, FORM_ID, 0),
+    ROW("hold", team.hold, FORM_ID, 0),
+    ROW("turn", team.turn, FORM_ID, 0),
     ROW("status", team.status, FORM_WORD, .words = team_statuses),
     ROW("result", team.result, FORM_VALUE, .max = RECORD_BODY_MAX),
     ROW("errorCode", team.error_code, FORM_TEXT, .max = RECORD_BODY_MAX),

@@ -29,6 +29,7 @@
 #define TEAM_TASK_TYPE      "team.task"
 #define TEAM_SPLIT_TYPE     "team.split"
 #define TEAM_SYNTHESIS_TYPE "team.synthesis"
+#define TEAM_HOLD_TYPE      "team.document" /* has the team's document while the team runs */
 
 enum team_status { TEAM_RUNNING, TEAM_COMPLETED, TEAM_FAILED, TEAM_CANCELLED };
 extern const char *const team_statuses[];
@@ -65,6 +66,8 @@ struct team {
     int policy;   /* enum team_policy */
     bool decides; /* a language model splits (where tasks were not given) and joins */
     struct task_id split, synthesis; /* the tasks of the lead; none: not needed */
+    struct task_id hold; /* has the document for all of them; none: there is no document */
+    struct task_id turn; /* stands in the document's line for it; none: it has been its turn */
 
     int status;                      /* enum team_status */
     struct str result;               /* JSON, or absent */

@@ -54,3 +54,7 @@ def ended(s, ident):
 def story(stream):
     """The names of all events until the stream ends."""
     return [event for event, _, _ in stream.rest()]
+
+
+def document(s, name):
+    return s.get("/api/documents/" + urllib.parse.quote(name, safe=""))

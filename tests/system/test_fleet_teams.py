@@ -5,7 +5,7 @@
 from errand import check, has, main, same, test, together, wait_for
 from fleet import Fleet
 from standins import Llm
-from teams import begin, claim, end, ended, mail, say, states, story, task, team
+from teams import begin, claim, document, end, ended, mail, say, states, story, task, team
 
 
 @test(server=False)
@@ -50,16 +50,47 @@ def members_on_two_nodes_talk_and_watch(nest):
 
 
 @test(server=False)
-def a_document_of_a_team_is_one_on_all_nodes(nest):
+def a_team_holds_its_document_on_all_nodes(nest):
     fleet = Fleet(nest, nodes=2)
-    ident = begin(fleet.node(0), *[task(f"t{i}") for i in range(6)], documentId="d")
-    for n in range(6):
-        got = [t for t in together(*[lambda m=m: claim(fleet.node(m % 2), ident, f"a{m}", waitMs=m // 2 * 500)
-                                     for m in range(4)]) if t]
-        wait_for(lambda: list(states(fleet.node(n % 2), ident).values()).count("RUNNING") == 1)
-        same(len(got), 1)
-        fleet.node(n % 2).complete(got[0])
-    has(ended(fleet.node(0), ident), status="completed")
+    here, there = fleet.node(0), fleet.node(1)
+    ident = begin(here, task("a"), task("b"), task("c", "a", "b"), documentId="d")
+    after = there.create(documentId="d")
+    got = [claim(s, ident, f"a{n}", waitMs=30000) for n, s in enumerate((here, there))]
+    same([t["ref"] for t in got], ["a", "b"])
+    hold = document(there, "d")["taskId"]
+    has(there.show(hold), taskType="team.document", state="RUNNING")
+    same((here.claim(), there.claim()), ([], []))
+    fleet.redis.flush()
+    for s in (here, there):
+        wait_for(lambda s=s: s.get("/api/nodes")["nodes"] and fleet.redis.ask("EXISTS", "errand:doclock:{d}") == 1, "the lock")
+        same(s.claim(), [])
+    for n, t in enumerate(got):
+        fleet.node(n).complete(t)
+    here.complete(claim(there, ident, waitMs=30000))
+    has(ended(there, ident), status="completed")
+    same(there.claim_one(waitMs=30000)["id"], after["id"])
+    fleet.doctor()
+
+
+@test(server=False)
+def a_hold_and_a_place_in_line_outlive_the_node_that_took_them(nest):
+    fleet = Fleet(nest, nodes=2)
+    fleet.wait_leader()
+    first = fleet.leader()
+    here, there = fleet.node(first), fleet.node(1 - first)
+    idents = [begin(here, task("a"), task("b"), documentId="d") for _ in range(2)]
+    after = there.create(documentId="d")
+    held = [claim(s, idents[0], f"a{n}", waitMs=30000, leaseMs=600000) for n, s in enumerate((here, there))]
+    fleet.kill(first)
+    same(there.claim(), [])
+    for t in held:
+        there.complete(t)
+    same(there.claim(), [])
+    for n in range(2):
+        there.complete(claim(there, idents[1], f"b{n}", waitMs=60000))
+    has(ended(there, idents[1]), status="completed")
+    same(there.claim_one(waitMs=30000)["id"], after["id"])
+    fleet.doctor()
 
 
 @test(server=False)

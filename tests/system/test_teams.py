@@ -7,7 +7,7 @@ import os
 import subprocess
 
 from errand import START, UUID7, binary, check, has, main, same, test, together, wait_for
-from teams import begin, claim, end, ended, mail, say, states, story, task, team
+from teams import begin, claim, document, end, ended, mail, say, states, story, task, team
 
 
 @test()
@@ -157,15 +157,141 @@ def with_continue_what_failed_is_named_in_the_result(s):
     same((found["status"], found["error"]["code"]), ("failed", "no_results"))
 
 
+def one(ident):
+    return {"id": ident}
+
+
 @test()
-def tasks_of_one_document_run_one_after_the_other(s):
-    ident = begin(s, task("a"), task("b"), task("c", documentId="other"), documentId="book")
-    first, other = claim(s, ident), claim(s, ident)
-    same((first["ref"], other["ref"]), ("a", "c"))
-    same((first["documentId"], other["documentId"]), ("book", "other"))
+def a_team_holds_its_document_while_its_tasks_run_beside_each_other(s):
+    ident = begin(s, task("a"), task("b"), task("c", documentId="other"), task("d", documentId="other"), documentId="book")
+    outside = s.create(documentId="book")
+    first, second, third = (claim(s, ident, f"a{n}") for n in range(3))
+    same([t["ref"] for t in (first, second, third)], ["a", "b", "c"])
+    same([t["documentId"] for t in (first, second, third)], ["book", "book", "other"])
+    same(claim(s, ident), None, "a document of one's own is had by one at a time")
+    same(s.claim(), [])
+    held = document(s, "book")
+    has(held, locked=True, waiting=[outside["id"]])
+    has(s.show(held["taskId"]), taskType="team.document", state="RUNNING", teamId=ident)
+    has(s.why(outside)["reasons"][0], code="document_locked", taskId=held["taskId"], since=held["since"])
+    for done in (first, second, third):
+        s.complete(done)
+    same(s.claim(), [], "the team has a task left")
+    s.complete(claim(s, ident))
+    has(team(s, ident), status="completed")
+    same(s.claim_one()["id"], outside["id"])
+    has(s.show(held["taskId"]), state="COMPLETED")
+    s.retry(one(held["taskId"]), 409)
+
+
+@test()
+def a_team_stands_in_the_line_of_its_document(s):
+    before = s.create(documentId="d")
+    ident = begin(s, task("a"), task("b"), documentId="d")
+    behind = s.create(documentId="d")
+    line = document(s, "d")["waiting"]
+    same((line[0], line[2]), (before["id"], behind["id"]))
+    has(s.show(line[1]), taskType="team.turn", teamId=ident, state="QUEUED")
+    waiting = team(s, ident)["tasks"][0]["taskId"]
     same(claim(s, ident), None)
-    s.complete(first)
-    same(claim(s, ident)["ref"], "b")
+    got = s.claim_one()
+    same(got["id"], before["id"])
+    reason, = s.why(one(waiting))["reasons"]
+    has(reason, code="document_locked", taskId=before["id"], ahead=0)
+    same(s.why(one(line[1]))["reasons"], [reason])
+    late, _ = together(lambda: s.claim_one("late", waitMs=30000), lambda: finish_in_turn(s, got, ident))
+    same(late["id"], behind["id"])
+    has(team(s, ident), status="completed")
+
+
+def finish_in_turn(s, got, ident):
+    s.complete(got)
+    both = [claim(s, ident, name, waitMs=30000) for name in "ab"]
+    same([t["ref"] for t in both], ["a", "b"])
+    same([t["dependencies"] for t in both], [[], []])
+    for done in both:
+        s.complete(done)
+
+
+@test(clock=START)
+def a_task_that_nobody_asks_for_holds_up_a_team_for_a_minute(s):
+    nobodys = s.create("nobody's", documentId="d")
+    ident = begin(s, task("a"), documentId="d")
+    has(s.why(one(team(s, ident)["tasks"][0]["taskId"]))["reasons"][0], code="document_locked", taskId=nobodys["id"], ahead=1)
+    s.advance(59000)
+    same(claim(s, ident), None)
+    s.advance(2000)
+    s.complete(claim(s, ident))
+    same(s.claim_one()["id"], nobodys["id"])
+
+
+@test()
+def a_crash_keeps_what_a_team_holds_and_its_place_in_line(s):
+    first = begin(s, task("a"), task("b"), documentId="d")
+    second = begin(s, task("a"), documentId="d")
+    outside = s.create(documentId="d")
+    held = claim(s, first)
+    s.restart()
+    has(document(s, "d"), locked=True)
+    same((s.claim(), claim(s, second)), ([], None))
+    s.complete(claim(s, first, "other"))
+    s.restart()
+    s.complete(held)
+    has(team(s, first), status="completed")
+    s.restart()
+    same(s.claim(), [])
+    s.complete(claim(s, second, waitMs=30000))
+    same(s.claim_one()["id"], outside["id"])
+    s.doctor()
+
+
+@test()
+def however_a_team_ends_its_document_is_given_on(s):
+    failed = begin(s, task("a"), task("b"), documentId="d")
+    outside = s.create(documentId="d")
+    s.fail(claim(s, failed), retry=False)
+    has(team(s, failed), status="failed")
+    s.complete(s.claim_one())
+    cancelled = begin(s, task("a"), task("b"), documentId="d")
+    outside = s.create(documentId="d")
+    end(s, cancelled)
+    s.complete(s.claim_one())
+    at_work = begin(s, task("a"), task("b"), documentId="d")
+    got = claim(s, at_work)
+    outside = s.create(documentId="d")
+    end(s, at_work)
+    end(s, at_work, 204)
+    same(s.claim(), [], "its agent has not stopped yet")
+    check(s.heartbeat(got)["cancelRequested"])
+    s.release(got)
+    got = s.claim_one()
+    same(got["id"], outside["id"])
+    in_line = begin(s, task("a"), documentId="d")
+    turn, = document(s, "d")["waiting"]
+    s.cancel(one(turn), reason="not now")
+    has(team(s, in_line), status="cancelled")
+    same(document(s, "d")["waiting"], [])
+    s.complete(got)
+    held = begin(s, task("a"), documentId="d")
+    s.patch(one(document(s, "d")["taskId"]), 409, priority="HIGH")
+    s.cancel(one(document(s, "d")["taskId"]), 202)
+    has(team(s, held), status="cancelled")
+    has(document(s, "d"), locked=False)
+    s.doctor()
+
+
+@test()
+def the_turn_of_a_team_is_nobodys_to_claim(s):
+    got = s.create(documentId="d") and s.claim_one()
+    ident = begin(s, task("a"), documentId="d")
+    turn = s.show(document(s, "d")["waiting"][0])
+    s.post("/api/claim", {"workerId": "thief", "queues": [turn["queue"]]}, 400)
+    number = turn["queue"].split("~")[0]
+    s.complete(got)
+    same([t["taskType"] for t in s.claim("thief", queues=[number], max=10, waitMs=30000)], ["team.task"])
+    same(ident, s.show(turn["id"])["teamId"])
+    s.post(f"/api/queues/{number.replace('/', '%2F')}/purge")
+    has(s.show(turn["id"]), state="COMPLETED")
 
 
 @test()
