@@ -189,8 +189,7 @@ bool auth_check(const struct auth *auth, const struct http_request *request, enu
     if (!comes_from_us(auth, request, err)) {
         return false;
     }
-    bool needed =
-        auth->required || (auth->book != NULL && token_book_count(auth->book, now_ms) > 0);
+    bool needed = auth->required || (auth->book != NULL && token_book_on(auth->book, now_ms));
     if (!needed) {
         return true;
     }

@@ -2,7 +2,8 @@
  *
  * Three questions, in this order: does the request come through a name that is ours (Host), was it
  * sent by a page that is ours (Origin), and does its token's role allow what the route asks for.
- * Without tokens everybody who reaches the port may do everything, unless `required` is set.
+ * Without tokens everybody who reaches the port may do everything, unless `required` is set; once
+ * there was a token, nobody may without one until the server is started again.
  *
  * Thread: net loop.
  *

@@ -171,6 +171,7 @@ struct token_book {
     int64_t looked_ms;                /* when the file was looked at last */
     struct shared *shared;            /* NULL: none */
     _Atomic(struct shared *) arrived; /* from another thread, to take the place of `shared` */
+    atomic_bool on;                   /* there was a token at some time since it was opened */
 };
 
 bool token_book_open(const char *folder, struct token_book **out, struct err *err)
@@ -182,6 +183,7 @@ bool token_book_open(const char *folder, struct token_book **out, struct err *er
         token_book_close(book);
         return false;
     }
+    atomic_store(&book->on, book->file.count > 0);
     *out = book;
     return true;
 }
@@ -203,6 +205,9 @@ void token_book_share(struct token_book *book, const struct token *tokens, size_
     shared->count = count;
     for (size_t i = 0; i < count; i++) {
         shared->tokens[i] = tokens[i];
+    }
+    if (count > 0) { /* noted here: the loop may see only what comes after this */
+        atomic_store(&book->on, true);
     }
     mem_free(atomic_exchange(&book->arrived, shared));
 }
@@ -233,6 +238,9 @@ static void refresh(struct token_book *book, int64_t now_ms)
     if (token_file_read(book->folder, &fresh, &err)) {
         token_file_fini(&book->file);
         book->file = fresh;
+        if (fresh.count > 0) {
+            atomic_store(&book->on, true);
+        }
     } else {
         log_error("tokens stay as they were: %s", err.text);
         token_file_fini(&fresh);
@@ -244,6 +252,12 @@ size_t token_book_count(struct token_book *book, int64_t now_ms)
 {
     refresh(book, now_ms);
     return book->file.count + (book->shared == NULL ? 0 : book->shared->count);
+}
+
+bool token_book_on(struct token_book *book, int64_t now_ms)
+{
+    refresh(book, now_ms);
+    return atomic_load(&book->on);
 }
 
 /* Looks at all of them, whichever it is. */

@@ -73,6 +73,10 @@ void token_book_share(struct token_book *book, const struct token *tokens, size_
 /* How many there are now. `now_ms` is the loop's time: the file is looked at once per value. */
 size_t token_book_count(struct token_book *book, int64_t now_ms);
 
+/* Whether a token is needed: once there was one it is until the book is closed. Whoever revokes the
+ * last token shuts everybody out; a file that was deleted or emptied lets nobody in. */
+bool token_book_on(struct token_book *book, int64_t now_ms);
+
 /* True and *out filled if `bearer` is a token. Takes equally long for every wrong one. */
 MUST_CHECK bool token_check(struct token_book *book, int64_t now_ms, struct str bearer,
                             struct token_who *out);

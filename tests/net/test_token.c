@@ -64,6 +64,42 @@ TEST(a_token_is_a_prefix_and_43_letters_of_base64url)
     CHECK(strcmp(one, two) != 0);
 }
 
+TEST(once_there_was_a_token_one_is_needed_until_the_book_is_closed)
+{
+    BENCH(bench);
+    char text[TOKEN_TEXT];
+    struct token_book *book;
+    struct err err = ERR_INIT;
+    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK(!token_book_on(book, 1));
+    create(&bench, ROLE_ADMIN, NULL, text);
+    CHECK(token_book_on(book, 2));
+    write_file(&bench, ""); /* revoked, or emptied by somebody */
+    CHECK_EQ(token_book_count(book, 3), 0);
+    CHECK(token_book_on(book, 3));
+    unlink(bench.path);
+    CHECK(token_book_on(book, 4));
+    token_book_close(book);
+    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK(!token_book_on(book, 5));
+    token_book_close(book);
+}
+
+TEST(a_token_of_the_fleet_that_nobody_asked_for_still_counts)
+{
+    BENCH(bench);
+    struct token_book *book;
+    struct token token;
+    char text[TOKEN_TEXT];
+    struct err err = ERR_INIT;
+    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK_OK(token_make(ROLE_ADMIN, STR_NONE, NOW_MS, &bench.rand, &token, text, &err));
+    token_book_share(book, &token, 1);
+    token_book_share(book, NULL, 0); /* revoked before the loop looked */
+    CHECK(token_book_on(book, 1));
+    token_book_close(book);
+}
+
 TEST(a_token_is_found_in_the_book_with_its_role_and_user)
 {
     BENCH(bench);

@@ -64,6 +64,25 @@ def a_revoked_token_is_refused(s):
 
 
 @test()
+def the_last_token_revoked_shuts_the_server_until_it_is_started_again(s):
+    token = make_token(s.nest, s.data, "admin")
+    wait_for(lambda: status(s, None, "GET", "/api/tasks") == 401)
+    rows = json.loads(s.nest.run("token", "ls", "--data", s.data, "--json").stdout)
+    s.nest.run("token", "revoke", rows[0]["id"], "--data", s.data)
+    wait_for(lambda: status(s, token, "GET", "/api/tasks") == 401, "the end of the token")
+    same(status(s, None, "GET", "/api/tasks"), 401)
+    os.unlink(os.path.join(s.data, "tokens"))
+    same(status(s, None, "GET", "/api/tasks"), 401)
+    fresh = make_token(s.nest, s.data, "admin")
+    wait_for(lambda: status(s, fresh, "GET", "/api/tasks") == 200, "a new token's welcome")
+    os.truncate(os.path.join(s.data, "tokens"), 0)
+    wait_for(lambda: status(s, fresh, "GET", "/api/tasks") == 401)
+    same(status(s, None, "GET", "/api/tasks"), 401)
+    s.restart()
+    same(status(s, None, "GET", "/api/tasks"), 200)
+
+
+@test()
 def roles_may_do_what_the_table_says(s):
     task = s.create("none", queue="quiet")
     tokens = {role: make_token(s.nest, s.data, role) for role in ROLES}

@@ -66,7 +66,11 @@ def a_token_of_the_data_folder_opens_its_own_node_only(nest):
     same(sorted(row["place"] for row in rows), ["folder", "store"])
     for row in rows:
         nest.run("token", "revoke", row["id"], "--data", fleet.node(0).data, "--store", fleet.store_url())
-    wait_statuses(fleet, None, 200)
+    wait_statuses(fleet, shared, 401)
+    wait_statuses(fleet, own, 401)
+    wait_statuses(fleet, None, 401)  # what was shut stays shut: on each node until it is started again
+    fleet.node(0).restart()
+    same([status(node, None) for node in fleet.nodes], [200, 401])
 
 
 @test(server=False)
