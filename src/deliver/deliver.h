@@ -14,8 +14,9 @@
 
 #include "deliver/notification.h"
 #include "schedule/planner.h"
+#include "task/reserved.h"
 
-#define DELIVER_QUEUE       STR("deliveries")
+#define DELIVER_QUEUE       STR(RESERVED_DELIVERY_QUEUE)
 #define DELIVER_RETRIES_MIN 3 /* even if the schedule's own tasks have none */
 #define DELIVER_TIMEOUT_MS  (2 * MINUTE_MS)
 #define DELIVER_EXPIRE_MAX  1000      /* old records that one batch removes */

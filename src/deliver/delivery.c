@@ -10,13 +10,14 @@
 #include "task/life.h"
 
 #define NOTICE_TEXT_MAX KIB
-#define KEY_BEGIN       STR("deliver:")
-#define KEY_FAILED      STR("failure:") /* of a notice that a run failed: no delivery of a result */
+#define KEY_BEGIN       STR(RESERVED_DELIVERY_KEY)
+#define KEY_FAILED                                                                                 \
+    STR(RESERVED_FAILURE_KEY) /* of a notice that a run failed: no delivery of a result */
 
 static const struct str types[SCHEDULE_CHANNELS] = {
-    [CHANNEL_EMAIL] = {"deliver.email", 13},
-    [CHANNEL_WEB] = {"deliver.web", 11},
-    [CHANNEL_MOBILE] = {"deliver.mobile", 14},
+    [CHANNEL_EMAIL] = {RESERVED_DELIVERY_TYPE "email", 13},
+    [CHANNEL_WEB] = {RESERVED_DELIVERY_TYPE "web", 11},
+    [CHANNEL_MOBILE] = {RESERVED_DELIVERY_TYPE "mobile", 14},
 };
 
 bool delivery_of(const struct task *task, struct delivery *out)

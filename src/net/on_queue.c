@@ -7,6 +7,7 @@
 #include "net/on.h"
 #include "net/task_out.h"
 #include "store/rate.h"
+#include "task/reserved.h"
 
 #define QUEUE_LIMIT_MAX 1000000 /* of each setting */
 
@@ -129,6 +130,16 @@ static bool check_name(struct call *call, struct err *err)
                      TASK_QUEUE_MAX);
 }
 
+/* Its number is another team's later: what is set would hold that one up. */
+static bool check_settable(struct call *call, struct err *err)
+{
+    return check_name(call, err) &&
+           (!reserved_for_teams(call->name) ||
+            err_field(
+                err, "queue",
+                "queue must not be a team's: its number is given to others; cancel the team"));
+}
+
 static void give_queue(struct call *call, const struct command_queue *queue)
 {
     struct command *command = call_command(call, COMMAND_QUEUE);
@@ -141,7 +152,7 @@ static void give_queue(struct call *call, const struct command_queue *queue)
 bool on_queue_set(struct call *call, struct err *err)
 {
     struct command_queue queue = {0};
-    if (!check_name(call, err) || !call_params(call, no_params, NULL, err) ||
+    if (!check_settable(call, err) || !call_params(call, no_params, NULL, err) ||
         !call_fields(call, FIELDS(settings_table), false, &queue, err)) {
         return false;
     }
@@ -151,7 +162,8 @@ bool on_queue_set(struct call *call, struct err *err)
 
 static bool pause_queue(struct call *call, bool paused, struct err *err)
 {
-    if (!check_name(call, err) || !call_params(call, no_params, NULL, err) ||
+    if (!(paused ? check_settable : check_name)(call, err) ||
+        !call_params(call, no_params, NULL, err) ||
         !call_fields(call, FIELDS_NONE, true, NULL, err)) {
         return false;
     }

@@ -5,6 +5,7 @@
 
 #include "net/fault.h"
 #include "net/task_in.h"
+#include "task/reserved.h"
 
 /* ---- Claims ---- */
 
@@ -50,6 +51,20 @@ static bool set_types(struct json *json, void *into, struct err *err)
     return ok;
 }
 
+/* A team's task is claimed through its team, which knows who its members are. */
+static bool refuse_teams(const struct texts *queues, struct err *err)
+{
+    for (size_t i = 0; i < queues->count; i++) {
+        if (reserved_for_teams(queues->at[i])) {
+            return err_field(err, "queues",
+                             "queues must not name " STR_FMT
+                             ": it is a team's, see POST /api/teams/{id}/claim",
+                             STR_ARG(queues->at[i]));
+        }
+    }
+    return true;
+}
+
 static bool set_queues(struct json *json, void *into, struct err *err)
 {
     struct command_claim *claim = ((struct claim_in *)into)->claim;
@@ -58,7 +73,7 @@ static bool set_queues(struct json *json, void *into, struct err *err)
                          "must be names of 1 to 256 characters of [A-Za-z0-9_.:/-]", &queues, err);
     claim->queues = queues.at;
     claim->queues_count = queues.count;
-    return ok;
+    return ok && refuse_teams(&queues, err);
 }
 
 static bool set_max(struct json *json, void *into, struct err *err)

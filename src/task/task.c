@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "task/reserved.h"
+
 static const char *const state_names[TASK_STATES] = {
     [TASK_SCHEDULED] = "SCHEDULED", [TASK_WAITING] = "WAITING",     [TASK_QUEUED] = "QUEUED",
     [TASK_RUNNING] = "RUNNING",     [TASK_RETRYING] = "RETRYING",   [TASK_COMPLETED] = "COMPLETED",
@@ -215,7 +217,8 @@ static bool check_backoff(const struct task_backoff *backoff, struct err *err)
 
 bool task_check_order(const struct task *task, struct err *err)
 {
-    return check_names(task, err) && check_tags(task, err) && check_backoff(&task->backoff, err) &&
+    return check_names(task, err) && reserved_check(task, err) && check_tags(task, err) &&
+           check_backoff(&task->backoff, err) &&
            check_range(task->max_retries, "maxRetries", TASK_RETRIES_UNLIMITED, INT32_MAX, err) &&
            check_range(task->timeout_ms, "timeoutMs", 0, TASK_DURATION_MAX_MS, err) &&
            check_range(task->scheduled_ms, "scheduledAt", 0, TASK_TIME_MAX_MS, err) &&

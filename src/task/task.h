@@ -181,7 +181,8 @@ static inline bool task_state_terminal(enum task_state state)
 
 bool task_queue_name_ok(struct str name); /* 1–256 of [A-Za-z0-9_.:/-] */
 
-/* Checks everything a client can get wrong in a new task and names the field. */
+/* Checks everything a client can get wrong in a new task and names the field; names that the server
+ * keeps for itself (reserved.h) are refused too. */
 MUST_CHECK bool task_check_order(const struct task *task, struct err *err);
 
 /* A team's hold: a container that has its document for as long as its team needs it. Whoever made

@@ -47,7 +47,7 @@ static bool find_queue(struct wish *wish, struct team *team)
     for (uint64_t from = 0; tx != NULL && from < TEAMS_RUNNING_MAX; from += KEYS_AT_ONCE) {
         for (uint64_t i = 0; i < KEYS_AT_ONCE; i++) {
             unsigned number = (unsigned)((team->id.lo + from + i) % TEAMS_RUNNING_MAX);
-            keys[i] = arena_printf(wish->arena, "team/%u", 1 + number);
+            keys[i] = arena_printf(wish->arena, RESERVED_TEAM_QUEUE "%u", 1 + number);
         }
         if (!tx_records_find(tx, RECORD_TEAM, keys, KEYS_AT_ONCE, taken, &err)) {
             guest_store_failed(wish->batch, &err);

@@ -12,6 +12,7 @@
 
 #include "schedule/schedule_form.h"
 #include "store/record.h"
+#include "task/reserved.h"
 
 #define TEAM_TASKS_MAX       50
 #define TEAM_MATES_MAX       16
@@ -26,10 +27,10 @@
 #define TEAMS_RUNNING_MAX    1000 /* at once, each with a queue of its own */
 #define TEAM_MATES_DEFAULT   3    /* where there is a language model and nobody was named */
 
-#define TEAM_TASK_TYPE      "team.task"
-#define TEAM_SPLIT_TYPE     "team.split"
-#define TEAM_SYNTHESIS_TYPE "team.synthesis"
-#define TEAM_HOLD_TYPE      "team.document" /* has the team's document while the team runs */
+#define TEAM_TASK_TYPE      RESERVED_TEAM_TYPE "task"
+#define TEAM_SPLIT_TYPE     RESERVED_TEAM_TYPE "split"
+#define TEAM_SYNTHESIS_TYPE RESERVED_TEAM_TYPE "synthesis"
+#define TEAM_HOLD_TYPE      RESERVED_TEAM_TYPE "document" /* has the team's document while it runs */
 
 enum team_status { TEAM_RUNNING, TEAM_COMPLETED, TEAM_FAILED, TEAM_CANCELLED };
 extern const char *const team_statuses[];
