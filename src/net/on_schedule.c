@@ -157,6 +157,7 @@ bool on_schedule_run(struct call *call, struct err *err)
 
 struct window {
     int64_t from_ms, to_ms;
+    bool again;
 };
 
 static bool set_from(struct json *json, void *into, struct err *err)
@@ -167,6 +168,11 @@ static bool set_from(struct json *json, void *into, struct err *err)
 static bool set_to(struct json *json, void *into, struct err *err)
 {
     return field_time(json, &((struct window *)into)->to_ms, err);
+}
+
+static bool set_again(struct json *json, void *into, struct err *err)
+{
+    return json_bool(json, &((struct window *)into)->again, err);
 }
 
 static bool check_window(const struct window *window, struct err *err)
@@ -189,9 +195,10 @@ static void answer_count(struct call *call)
 
 bool on_schedule_backfill(struct call *call, struct err *err)
 {
-    static const struct field table[] = {FIELD("from", set_from), FIELD("to", set_to)};
+    static const struct field table[] = {FIELD("from", set_from), FIELD("to", set_to),
+                                         FIELD("again", set_again)};
     struct task_id id;
-    struct window window = {0, 0};
+    struct window window = {0};
     if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
         !call_fields(call, FIELDS(table), false, &window, err) || !check_window(&window, err)) {
         return false;
@@ -200,5 +207,6 @@ bool on_schedule_backfill(struct call *call, struct err *err)
     order->id = id;
     order->from_ms = window.from_ms;
     order->to_ms = window.to_ms;
+    order->again = window.again;
     return true;
 }

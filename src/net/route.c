@@ -149,7 +149,7 @@ const struct route routes[] = { /* every on_*(): parse, ask, answer. */
      "Run it now, beside its rhythm",
      .answers = "202 ExecutionId", .faults = "404", .request = "Empty", .optional_body = true},
     {POST, "/api/schedules/{id}/backfill", MAY_PRODUCE, on_schedule_backfill,
-     "Run the times of a past window that never ran, at most 1000",
+     "Run the times of a past window that never ran (`again`: those that did too), at most 1000",
      .answers = "202 Count", .faults = "404", .request = "Window"},
     {GET, "/api/schedules/{id}/next", MAY_READ, on_schedule_next,
      "When it will run",

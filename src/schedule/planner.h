@@ -72,7 +72,7 @@ enum planner_verb {
     PLANNER_PAUSE, /* with `reason` */
     PLANNER_RESUME,
     PLANNER_RUN,      /* now, beside its rhythm; out: `execution` */
-    PLANNER_BACKFILL, /* the occurrences of [from_ms, to_ms) that never ran; out: `count` */
+    PLANNER_BACKFILL, /* the occurrences of [from_ms, to_ms] that never ran; out: `count` */
     PLANNER_REPLAN,   /* an outside wake-up */
     PLANNER_VERBS
 };
@@ -91,6 +91,7 @@ struct planner_order {
     struct str key;           /* RUN: a repeat with the same key answers the first one */
     struct str chat, purpose; /* RUN: instead of the schedule's; absent: the same */
     int64_t from_ms, to_ms;   /* BACKFILL */
+    bool again;               /* BACKFILL: those that ran too */
     struct task_id execution; /* out of RUN */
     size_t count;             /* out of BACKFILL */
 };

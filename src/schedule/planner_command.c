@@ -246,6 +246,23 @@ static void run(struct wish *wish)
     (void)!write_down(wish, &round, &firing);
 }
 
+/* The run that each of these occurrences had already, where it had one. */
+static bool find_made(struct wish *wish, struct round *round, const int64_t *times, size_t count,
+                      struct task_id *out)
+{
+    struct err err = ERR_INIT;
+    struct str *keys = arena_array(round->arena, struct str, count);
+    for (size_t i = 0; i < count; i++) {
+        keys[i] = execution_key(wish->schedule.id, times[i], round->arena);
+    }
+    if (count > 0 && !tx_records_find(round->tx, RECORD_EXECUTION, keys, count, out, &err)) {
+        guest_store_failed(wish->batch, &err);
+        return false;
+    }
+    return true;
+}
+
+/* A run that is made again is one by hand: the occurrence's own key stays with the first. */
 static bool add_window(struct wish *wish, struct round *round, struct firing *firing)
 {
     const struct planner_order *order = wish->order;
@@ -255,10 +272,20 @@ static bool add_window(struct wish *wish, struct round *round, struct firing *fi
     if (n > PLANNER_BACKFILL_MAX && times[PLANNER_BACKFILL_MAX] <= order->to_ms) {
         return err_field(wish->err, "to", "the window has more than %d runs", PLANNER_BACKFILL_MAX);
     }
-    for (size_t i = 0; i < n && times[i] <= order->to_ms; i++) {
-        struct entry *entry =
-            firing_run_once(round, firing, times[i], in_line && (i > 0 || firing->last_open));
-        entry->execution.decides = false;
+    while (n > 0 && times[n - 1] > order->to_ms) {
+        n--;
+    }
+    struct task_id *made = arena_array(round->arena, struct task_id, n);
+    if (!find_made(wish, round, times, n, made)) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool waits = in_line && (firing->count > 0 || firing->last_open);
+        if (id_none(made[i])) {
+            firing_run_once(round, firing, times[i], waits)->execution.decides = false;
+        } else if (order->again) {
+            firing_run(round, firing, times[i], waits);
+        }
     }
     return true;
 }

@@ -245,6 +245,25 @@ TEST(a_past_window_is_run_but_no_time_twice)
     CHECK_EQ(bench_count(&d.bench, TASK_WAITING), 3);
 }
 
+TEST(a_past_window_is_run_again_where_that_is_asked_for)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct task_id id =
+        desk_create(&d, "{'title':'t','rrule':'FREQ=HOURLY','dtstart':'2027-01-14T08:00:00'}");
+    int64_t now_ms = bench_now(&d.bench).wall_ms;
+    desk_wish(&d, id, PLANNER_BACKFILL, .from_ms = now_ms - HOUR_MS, .to_ms = now_ms - HOUR_MS);
+    struct planner_order order =
+        desk_wish(&d, id, PLANNER_BACKFILL, .from_ms = now_ms - 2 * HOUR_MS,
+                  .to_ms = now_ms - HOUR_MS, .again = true);
+    CHECK_EQ(order.count, 2);
+    CHECK_STR(desk_times(&d, id), "01-15T07:00 01-15T06:00 01-15T07:00");
+    CHECK_EQ(bench_count(&d.bench, TASK_QUEUED), 1); /* one after the other, as ever */
+    CHECK_EQ(bench_count(&d.bench, TASK_WAITING), 2);
+    order = desk_wish(&d, id, PLANNER_BACKFILL, .from_ms = now_ms - 2 * HOUR_MS,
+                      .to_ms = now_ms - HOUR_MS);
+    CHECK_EQ(order.count, 0);
+}
+
 TEST(a_backfill_has_a_limit)
 {
     SCOPED(desk_fini) struct desk d = DESK_INIT;

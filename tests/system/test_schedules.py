@@ -328,9 +328,14 @@ def run_and_backfill(s):
     same(s.post(path + "/backfill", window, 202), {"count": 3})
     same(s.post(path + "/backfill", window, 202), {"count": 0})
     same(len(history(s, one)), 4)
+    same(s.post(path + "/backfill", {**window, "again": False}, 202), {"count": 0})
+    same(s.post(path + "/backfill", {**window, "from": later(START, -4 * HOUR), "again": True}, 202), {"count": 4})
+    same(sorted(r["scheduledFor"] for r in history(s, one))[:7],
+         [later(START, -n * HOUR) for n in (4, 3, 3, 2, 2, 1, 1)])
     for field, wrong in (("to", {"from": START}), ("from", {"to": START}), ("to", {
             "from": START, "to": later(START, -1)}), ("to", {"from": START, "to": later(START, DAY)}),
-                         ("from", {"from": "x", "to": START}), ("n", {"n": 1})):
+                         ("from", {"from": "x", "to": START}), ("n", {"n": 1}),
+                         ("again", {**window, "again": 1})):
         has(s.post(path + "/backfill", wrong, 400)["error"], field=field)
 
 
