@@ -11,6 +11,7 @@ static void fill(struct err *err, enum err_kind kind, const char *field, const c
                  va_list args)
 {
     err->kind = kind;
+    err->retry_after_ms = 0;
     snprintf(err->field, sizeof err->field, "%s", field);
     vsnprintf(err->text, sizeof err->text, format, args);
 }

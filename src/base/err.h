@@ -33,6 +33,7 @@ struct err {
     enum err_kind kind;
     char field[64]; /* the request field at fault, or "" */
     char text[320];
+    int64_t retry_after_ms; /* of BUSY and UNAVAILABLE: when it may go well; 0: soon */
 };
 
 #define ERR_INIT ((struct err){.kind = ERR_NONE})

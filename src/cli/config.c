@@ -50,8 +50,7 @@ const struct setting settings[] = {
      "claims that wait at once; beyond it 429"},
     {"limits", "queries_per_user_per_day", "0", NUMBER(0, INT64_C(1000000000)), AT(limits_queries),
      "questions to the model by one user's schedules; beyond it they pause until the next day, "
-     "UTC; "
-     "0 for any number"},
+     "UTC, and runs by hand are refused; 0 for any number"},
     {"schedule", "min_lead", "5s", DURATION(0, DAY_MS), AT(schedule_min_lead_ms),
      "a single time nearer than this is refused"},
     {"schedule", "misfire_after", "60s", DURATION(0, 365 * DAY_MS), AT(schedule_misfire_ms),

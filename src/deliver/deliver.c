@@ -114,36 +114,136 @@ static void spend_here(struct deliver *deliver, struct str user, double queries)
     deliver->draft.spent[deliver->draft.count++] = (struct spent){user, queries};
 }
 
-static bool may_run(void *arg, struct batch *batch, const struct schedule *schedule,
+/* The day's sum has it now: it must not count twice for what else this batch brings. */
+static void unspend_here(struct deliver *deliver, struct str user, double queries)
+{
+    for (size_t i = 0; i < deliver->draft.count; i++) {
+        struct spent *spent = &deliver->draft.spent[i];
+        if (str_eq(spent->user, user)) {
+            spent->queries = MAX(spent->queries - queries, 0);
+            return;
+        }
+    }
+}
+
+/* Whether that user may still spend so much today; the batch may be over afterwards. */
+static bool has_left(struct deliver *deliver, struct batch *batch, struct str user, int64_t at_ms,
+                     double queries)
+{
+    double used;
+    return !usage_of_day(batch, user, at_ms, &used) ||
+           used + spent_here(deliver, user) + queries <= (double)deliver->with.queries_max;
+}
+
+static struct str limit_text(const struct deliver *deliver, struct batch *batch)
+{
+    return arena_printf(guest_arena(batch),
+                        "the limit of %lld queries per user and day is reached; it goes on at "
+                        "the next day, UTC",
+                        (long long)deliver->with.queries_max);
+}
+
+static int64_t next_day(int64_t now_ms)
+{
+    return now_ms / DAY_MS * DAY_MS + DAY_MS;
+}
+
+static bool may_run(void *arg, struct batch *batch, const struct schedule *schedule, size_t count,
                     struct str *reason, int64_t *until_ms)
 {
     struct deliver *deliver = arg;
-    int64_t now_ms = guest_now(batch).wall_ms, most = deliver->with.queries_max;
-    double used;
-    if (most == 0 || !usage_of_day(batch, schedule->user, now_ms, &used)) {
-        return true; /* without a limit; or the batch is over anyway */
-    }
-    if (used + spent_here(deliver, schedule->user) + schedule->query_cost <= (double)most) {
-        spend_here(deliver, schedule->user, schedule->query_cost);
+    int64_t now_ms = guest_now(batch).wall_ms;
+    double queries = schedule->query_cost * (double)count;
+    if (deliver->with.queries_max == 0) {
         return true;
     }
-    *reason = arena_printf(guest_arena(batch),
-                           "the limit of %lld queries per user and day is reached; it goes on at "
-                           "the next day, UTC",
-                           (long long)most);
-    *until_ms = now_ms / DAY_MS * DAY_MS + DAY_MS;
+    if (has_left(deliver, batch, schedule->user, now_ms, queries)) {
+        spend_here(deliver, schedule->user, queries);
+        return true;
+    }
+    *reason = limit_text(deliver, batch);
+    *until_ms = next_day(now_ms);
     return false;
 }
 
-/* A run's task was created: it counts from now on. */
-static void count_run(struct deliver *deliver, struct batch *batch, const struct task *task)
+/* What a run stands for in the sum of its day. While it goes on: what its attempts have cost so far
+ * and one estimate more, for the attempt that is under way or will be. */
+static double counts_for(const struct task *task)
+{
+    return task_state_terminal(task->state)
+               ? execution_queries(task)
+               : MAX(task->cost.actual, 0) + MAX(task->cost.estimated, 0);
+}
+
+/* The run of a task. Not found: it is none, or its schedule was removed, or the batch is over. */
+static bool find_run(struct batch *batch, const struct task *task, struct execution *out)
 {
     struct record_load load = {.kind = RECORD_EXECUTION, .id = task->id};
-    if (deliver->with.queries_max == 0 || task->cost.estimated <= 0 ||
-        !deliver_load(batch, &load) || !load.found) {
+    struct err err = ERR_INIT;
+    if (!deliver_load(batch, &load) || !load.found) {
+        return false;
+    }
+    if (!execution_load(&load.record, guest_arena(batch), out, &err)) {
+        guest_store_failed(batch, &err);
+        return false;
+    }
+    return true;
+}
+
+/* A run that is retried by hand counts for the day of that retry from then on. */
+static bool move_run(struct batch *batch, struct execution *run)
+{
+    run->counted_ms = guest_now(batch).wall_ms;
+    struct record record = execution_record(run, guest_arena(batch));
+    return deliver_save(batch, &record);
+}
+
+/* A run has begun, goes on with another attempt, or has ended. An attempt more that the day has no
+ * room for is not made: the run ends here. */
+static void count_run(struct deliver *deliver, struct batch *batch, const struct task *was,
+                      const struct task *now)
+{
+    struct execution run;
+    struct err refused = ERR_INIT;
+    double differs = counts_for(now) - (was == NULL ? 0 : counts_for(was));
+    bool revived =
+        was != NULL && task_state_terminal(was->state) && !task_state_terminal(now->state);
+    if (deliver->with.queries_max == 0 || (differs == 0 && !revived) ||
+        !find_run(batch, now, &run) || (revived && !move_run(batch, &run))) {
         return;
     }
-    (void)!usage_add_to_day(batch, load.record.owner, task->created_ms, task->cost.estimated);
+    int64_t day_ms = run.counted_ms != 0 ? run.counted_ms : now->created_ms;
+    if (was == NULL || revived) {
+        unspend_here(deliver, run.user, differs);
+    } else if (now->state == TASK_RETRYING && differs > 0 &&
+               !has_left(deliver, batch, run.user, day_ms, differs)) {
+        (void)!guest_cancel(batch, now->id, limit_text(deliver, batch), &refused);
+        return; /* what it has cost is counted with that end */
+    }
+    (void)!usage_add_to_day(batch, run.user, day_ms, differs);
+}
+
+static bool may_revive(struct guest *guest, struct batch *batch, const struct task *task,
+                       struct err *err)
+{
+    struct deliver *deliver = deliver_of(guest);
+    struct delivery delivery;
+    struct execution run;
+    double queries = MAX(task->cost.estimated, 0);
+    int64_t now_ms = guest_now(batch).wall_ms;
+    if (deliver->with.queries_max == 0 || id_none(task->schedule) || delivery_of(task, &delivery) ||
+        !find_run(batch, task, &run)) {
+        return true;
+    }
+    if (has_left(deliver, batch, run.user, now_ms, queries)) {
+        spend_here(deliver, run.user, queries);
+        return true;
+    }
+    err_set(err, ERR_BUSY, STR_FMT, STR_ARG(limit_text(deliver, batch)));
+    if (err != NULL) {
+        err->retry_after_ms = next_day(now_ms) - now_ms;
+    }
+    return false;
 }
 
 /* ---- The end of a run ---- */
@@ -153,11 +253,6 @@ static void run_ended(void *arg, struct batch *batch, const struct schedule *sch
 {
     const struct deliver *deliver = arg;
     if (!usage_note(batch, execution, task)) {
-        return;
-    }
-    double differs = execution_queries(task) - MAX(task->cost.estimated, 0);
-    if (deliver->with.queries_max > 0 && differs != 0 &&
-        !usage_add_to_day(batch, execution->user, task->created_ms, differs)) {
         return;
     }
     if (execution->status == EXECUTION_SUCCESS) {
@@ -176,9 +271,7 @@ static void changed(struct guest *guest, struct batch *batch, const struct task 
         return;
     }
     if (!delivery_of(now, &delivery)) {
-        if (was == NULL) {
-            count_run(deliver, batch, now);
-        }
+        count_run(deliver, batch, was, now);
     } else if (was != NULL) {
         delivery_changed(batch, &delivery, was, now, deliver->with.retention_ms);
     }
@@ -224,8 +317,12 @@ struct deliver *deliver_new(const struct deliver_options *options)
 {
     struct deliver *deliver = mem_new(struct deliver);
     deliver->with = *options;
-    deliver->guest = (struct guest){
-        .due_in_ms = due_in_ms, .act = act, .changed = changed, .settled = settled, .leads = leads};
+    deliver->guest = (struct guest){.due_in_ms = due_in_ms,
+                                    .act = act,
+                                    .changed = changed,
+                                    .may_revive = may_revive,
+                                    .settled = settled,
+                                    .leads = leads};
     return deliver;
 }
 

@@ -2,9 +2,11 @@
  *
  * Each run that ended has a record of its cost, which outlives the run and its schedule. Where a
  * daily limit is set, a further record for each user and day (UTC) has the sum: a run is counted
- * with its estimate when its task is created, and with what it really cost when it has ended, so
- * that runs at the same time cannot all slip below the limit. A run whose worker says nothing of
- * its cost counts as estimated if it went well, and as nothing if it did not.
+ * with its estimate when its task is created (and once more for each attempt that follows one that
+ * has cost something), and with what it really cost when it has ended, so that runs at the same
+ * time cannot all slip below the limit, on however many nodes: the record is locked by whoever asks
+ * what is left. A run whose worker says nothing of its cost counts as estimated if it went well,
+ * and as nothing if it did not.
  *
  * Thread: engine, but for what takes a reader's records. Keeps: I6.
  *

@@ -209,6 +209,10 @@ void call_fail(struct call *call, const struct err *err)
     fault_write(&w, err);
     json_close_object(&w);
     struct str headers = str_of(fault_headers(err->kind));
+    if (err->retry_after_ms > 0) {
+        headers = arena_printf(call->arena, "Retry-After: %lld\r\n",
+                               (long long)((err->retry_after_ms + SECOND_MS - 1) / SECOND_MS));
+    }
     if (!str_absent(call->headers)) {
         headers = call->headers;
     }

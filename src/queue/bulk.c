@@ -64,7 +64,8 @@ static bool act(struct batch *batch, struct item *item, const struct command *co
     int64_t now_ms = batch->now.wall_ms;
     switch (bulk->verb) {
     case BULK_REVIVE:
-        return !task_is_hold(&item->now) && flow_revive(batch, item, command, &refused);
+        return !task_is_hold(&item->now) && guests_may_revive(batch, &item->now, &refused) &&
+               flow_revive(batch, item, command, &refused);
     case BULK_PURGE:
         return item->now.state != TASK_RUNNING &&
                task_cancel(&item->now, STR("purged"), now_ms, &refused);

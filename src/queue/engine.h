@@ -355,6 +355,8 @@ size_t document_ahead(struct batch *batch, const struct document_view *view, str
 void on_guest(struct batch *batch, struct command *command);
 void guests_act(struct batch *batch);
 bool guests_follow(struct batch *batch); /* true: they changed something, draw its consequences */
+/* Whether an ended task may be retried by hand, as far as they are concerned. */
+bool guests_may_revive(struct batch *batch, const struct task *task, struct err *err);
 void guests_settle(struct batch *batch, bool committed);
 int64_t guests_in_ms(const struct engine *engine, struct now now);
 

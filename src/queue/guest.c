@@ -95,6 +95,19 @@ static void tell_progress(struct batch *batch, struct item *item)
     }
 }
 
+bool guests_may_revive(struct batch *batch, const struct task *task, struct err *err)
+{
+    const struct engine_options *with = &batch->engine->with;
+    bool ours = !id_none(task->schedule) || !id_none(task->team);
+    for (size_t i = 0; ours && task_state_terminal(task->state) && i < with->guests_count; i++) {
+        struct guest *guest = with->guests[i];
+        if (guest->may_revive != NULL && !guest->may_revive(guest, batch, task, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool follow_orders(struct batch *batch)
 {
     bool any = false;

@@ -31,6 +31,10 @@ struct guest {
     void (*settled)(struct guest *guest, struct batch *batch, bool committed);
     /* This node now leads the fleet, or no longer does. An embedded server always leads. */
     void (*leads)(struct guest *guest, bool leads);
+    /* Somebody retries an ended task with a schedule or a team by hand. False: `err` says why that
+     * may not be. May be NULL. */
+    bool (*may_revive)(struct guest *guest, struct batch *batch, const struct task *task,
+                       struct err *err);
     /* A task with a schedule or a team reported progress. May be NULL. */
     void (*progressed)(struct guest *guest, struct batch *batch, const struct task *now);
 };

@@ -65,7 +65,9 @@ static bool may_steer(const struct task *task, struct err *err)
 
 static bool revive(struct batch *batch, struct item *item, struct command *command)
 {
-    return may_steer(&item->now, &command->err) && flow_revive(batch, item, command, &command->err);
+    return may_steer(&item->now, &command->err) &&
+           guests_may_revive(batch, &item->now, &command->err) &&
+           flow_revive(batch, item, command, &command->err);
 }
 
 void on_revive(struct batch *batch, struct command *command)

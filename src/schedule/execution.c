@@ -31,6 +31,7 @@ static const struct form_row rows[] = {
     ROW("isDelivered", delivered, FORM_BOOL, SHOWN, 0),
     ROW("deliveries", deliveries, FORM_OBJECT, SHOWN, .max = EXECUTION_DELIVERIES_MAX),
     ROW("decides", decides, FORM_BOOL, FORM_KEPT, 0),
+    ROW("counted", counted_ms, FORM_TIME, FORM_KEPT, 0),
     ROW("expires", expires_ms, FORM_TIME, FORM_KEPT, 0),
 };
 /* clang-format on */

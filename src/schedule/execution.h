@@ -42,6 +42,7 @@ struct execution {
 
     /* Not shown: */
     bool decides;       /* its end is the end of its one-time schedule */
+    int64_t counted_ms; /* whose day's limit it counts for; 0: that of its creation */
     int64_t expires_ms; /* removed from the history then; 0: never */
     int64_t version;    /* of its record; 0: new. Not in the body */
 };

@@ -37,9 +37,10 @@ struct planner_hooks {
      * schedule is to be looked at. */
     void (*run_ended)(void *arg, struct batch *batch, const struct schedule *schedule,
                       struct execution *execution, const struct task *task);
-    /* May this run begin? False: the schedule is PAUSED with the reason that `reason` then has, and
-     * planned again at *until_ms (0: when a client resumes it). */
-    bool (*may_run)(void *arg, struct batch *batch, const struct schedule *schedule,
+    /* May `count` runs begin? What they need is set aside for them in this batch. False: `reason`
+     * says why not, and *until_ms when they may (0: not by itself). A run by the schedule's own
+     * rhythm then pauses it until that time; one that was asked for is refused. */
+    bool (*may_run)(void *arg, struct batch *batch, const struct schedule *schedule, size_t count,
                     struct str *reason, int64_t *until_ms);
     /* A schedule was removed. */
     void (*removed)(void *arg, struct batch *batch, const struct schedule *schedule);
@@ -97,7 +98,8 @@ struct planner_order {
 };
 
 /* Turns a command of the caller's into that wish. Answered like any command; a schedule that is
- * not there, or not the owner's, is ERR_NOT_FOUND; times that cannot be are ERR_REFUSED. */
+ * not there, or not the owner's, is ERR_NOT_FOUND; times that cannot be are ERR_REFUSED; runs that
+ * may not begin today are ERR_BUSY. */
 void planner_ask(struct planner *planner, struct command *command, struct planner_order *order);
 
 struct zones *planner_zones(const struct planner *planner);

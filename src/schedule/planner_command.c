@@ -218,6 +218,21 @@ static struct str run_key(struct wish *wish)
                               STR_ARG(wish->order->key));
 }
 
+/* Whether that many runs may begin on top of the schedule's own. */
+static bool may_run(struct wish *wish, size_t count)
+{
+    const struct planner_hooks *hooks = &wish->planner->with.hooks;
+    struct str reason = STR_NONE;
+    int64_t until_ms = 0;
+    if (count == 0 || hooks->may_run == NULL ||
+        hooks->may_run(hooks->arg, wish->batch, &wish->schedule, count, &reason, &until_ms)) {
+        return true;
+    }
+    err_set(wish->err, ERR_BUSY, STR_FMT, STR_ARG(reason));
+    wish->err->retry_after_ms = until_ms == 0 ? 0 : until_ms - wish->now_ms;
+    return false;
+}
+
 /* Somebody asks for it now: it is never left out, but it waits where runs wait for each other. */
 static void run(struct wish *wish)
 {
@@ -231,6 +246,9 @@ static void run(struct wish *wish)
     bool in_line = firing.last_open && (overlap == OVERLAP_QUEUE || overlap == OVERLAP_CANCEL);
     if (in_line && firing.last_here) {
         wish->command->guest.later = true;
+        return;
+    }
+    if (!may_run(wish, 1)) {
         return;
     }
     if (in_line && overlap == OVERLAP_CANCEL) {
@@ -303,7 +321,8 @@ static void backfill(struct wish *wish)
         wish->command->guest.later = true;
     } else if (plan_open(&wish->schedule, wish->planner->with.zones, wish->arena, &firing.plan,
                          wish->err) &&
-               add_window(wish, &round, &firing) && write_down(wish, &round, &firing)) {
+               add_window(wish, &round, &firing) && may_run(wish, firing.count) &&
+               write_down(wish, &round, &firing)) {
         wish->order->count = 0;
         for (size_t i = 0; i < round.count; i++) {
             wish->order->count += round.entries[i].applied;

@@ -143,6 +143,26 @@ void firing_cancel_last(struct round *round, const struct firing *firing)
                         STR("the next run of its schedule is due"), &refused);
 }
 
+/* Whether one more run may begin. If not, the schedule is paused: what it was due for now is not
+ * made up, as after any pause. */
+static bool may_run(struct round *round, struct firing *firing)
+{
+    const struct planner_hooks *hooks = &round->planner->with.hooks;
+    struct schedule *schedule = firing->schedule;
+    struct str reason = STR_NONE;
+    int64_t until_ms = 0;
+    if (hooks->may_run == NULL ||
+        hooks->may_run(hooks->arg, round->batch, schedule, 1, &reason, &until_ms)) {
+        return true;
+    }
+    schedule->status = SCHEDULE_PAUSED;
+    schedule->paused_reason = arena_str(round->arena, reason);
+    schedule->next_ms = 0;
+    schedule->wake_ms = until_ms;
+    schedule->updated_ms = round->now_ms;
+    return false;
+}
+
 static void fire(struct round *round, struct firing *firing, int64_t occurrence_ms)
 {
     struct schedule *schedule = firing->schedule;
@@ -152,7 +172,7 @@ static void fire(struct round *round, struct firing *firing, int64_t occurrence_
     } else if (open && schedule->overlap != OVERLAP_ALLOW && firing->last_here) {
         firing->put_off = true;
         return;
-    } else {
+    } else if (may_run(round, firing)) {
         if (open && schedule->overlap == OVERLAP_CANCEL) {
             firing_cancel_last(round, firing);
         }
@@ -212,7 +232,7 @@ static void run_missed(struct round *round, struct firing *firing, int64_t upto_
         firing->put_off = true;
         return;
     }
-    for (size_t i = 0; i < n && times[i] <= upto_ms; i++) {
+    for (size_t i = 0; i < n && times[i] <= upto_ms && may_run(round, firing); i++) {
         firing_run_once(round, firing, times[i], in_line && (i > 0 || firing->last_open));
         schedule->cursor_ms = times[i];
     }
@@ -256,24 +276,6 @@ void firing_plan(struct round *round, struct firing *firing)
     }
 }
 
-static bool may_run(struct round *round, struct firing *firing)
-{
-    const struct planner_hooks *hooks = &round->planner->with.hooks;
-    struct schedule *schedule = firing->schedule;
-    struct str reason = STR_NONE;
-    int64_t until_ms = 0;
-    if (hooks->may_run == NULL ||
-        hooks->may_run(hooks->arg, round->batch, schedule, &reason, &until_ms)) {
-        return true;
-    }
-    schedule->status = SCHEDULE_PAUSED;
-    schedule->paused_reason = arena_str(round->arena, reason);
-    schedule->next_ms = 0;
-    schedule->wake_ms = until_ms;
-    schedule->updated_ms = round->now_ms;
-    return false;
-}
-
 void firing_wake(struct round *round, struct firing *firing, int64_t at_ms)
 {
     struct entry *entry = firing_add(round, firing, EXECUTION_WAKE_UP, at_ms);
@@ -304,16 +306,13 @@ void firing_due(struct round *round, struct firing *firing)
         firing_wake(round, firing, schedule->wake_ms);
         return;
     }
-    if (!may_run(round, firing)) {
-        return;
-    }
     if (schedule->next_ms > missed_upto_ms) {
         fire(round, firing, schedule->next_ms);
     } else {
         uint64_t missed = recur_count(firing->plan.recur, schedule->cursor_ms, missed_upto_ms);
         catch_up[schedule->misfire](round, firing, missed_upto_ms, MAX(missed, (uint64_t)1));
     }
-    if (!firing->put_off) {
+    if (!firing->put_off && schedule->status != SCHEDULE_PAUSED) {
         firing_plan(round, firing);
     }
 }

@@ -337,3 +337,154 @@ TEST(users_have_a_limit_each)
     CHECK_STR(desk_story(&post.desk, ann), "RUNNING");
     CHECK_STR(desk_story(&post.desk, bob), "RUNNING");
 }
+
+/* ---- Runs that somebody asks for ---- */
+
+#define YESTERDAY                                                                                  \
+    "{'title':'x','userId':'ann','rrule':'FREQ=HOURLY','dtstart':'2027-01-14T00:00:00',"           \
+    "'taskType':'t','overlap':'allow','delivery':[]}"
+
+static struct task_id paused(struct post *post, const char *json)
+{
+    struct task_id id = desk_create(&post->desk, json);
+    desk_wish(&post->desk, id, PLANNER_PAUSE);
+    return id;
+}
+
+TEST(a_run_by_hand_beyond_the_limit_is_refused_until_the_next_day)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 2);
+    struct task_id id = paused(&post, hourly);
+    desk_wish(&post.desk, id, PLANNER_RUN);
+    desk_wish(&post.desk, id, PLANNER_RUN);
+    desk_wish(&post.desk, id, PLANNER_RUN);
+    CHECK_EQ(post.desk.err.kind, ERR_BUSY);
+    CHECK_EQ(post.desk.err.retry_after_ms, DAY_MS - bench_now(&post.desk.bench).wall_ms % DAY_MS);
+    CHECK_STR(desk_story(&post.desk, id), "RUNNING RUNNING");
+    CHECK_EQ(desk_schedule(&post.desk, id).status, SCHEDULE_PAUSED);
+    desk_to(&post.desk, "2027-01-16T00:00:01Z");
+    desk_wish(&post.desk, id, PLANNER_RUN);
+    CHECK_EQ(post.desk.err.kind, ERR_NONE);
+}
+
+TEST(runs_by_hand_that_begin_together_share_what_is_left)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 3);
+    struct task_id ids[2] = {paused(&post, hourly), paused(&post, hourly)};
+    struct planner_order orders[5];
+    struct call *calls[5];
+    size_t refused = 0;
+    for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+        orders[i] = (struct planner_order){.verb = PLANNER_RUN, .id = ids[i % 2]};
+        calls[i] = desk_call(&post.desk, &orders[i]);
+        bench_give(&post.desk.bench, calls[i]);
+    }
+    bench_settle(&post.desk.bench);
+    for (size_t i = 0; i < ARRAY_LEN(orders); i++) {
+        refused += calls[i]->command.err.kind == ERR_BUSY;
+    }
+    CHECK_EQ(refused, 2);
+    CHECK_EQ(bench_count(&post.desk.bench, TASK_QUEUED), 3);
+}
+
+TEST(a_backfill_beyond_the_limit_is_refused_as_a_whole)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 3);
+    struct task_id id = paused(&post, YESTERDAY);
+    int64_t now_ms = bench_now(&post.desk.bench).wall_ms;
+    desk_wish(&post.desk, id, PLANNER_BACKFILL, .from_ms = now_ms - 4 * HOUR_MS,
+              .to_ms = now_ms - HOUR_MS);
+    CHECK_EQ(post.desk.err.kind, ERR_BUSY);
+    CHECK_STR(desk_story(&post.desk, id), "");
+    struct planner_order order =
+        desk_wish(&post.desk, id, PLANNER_BACKFILL, .from_ms = now_ms - 3 * HOUR_MS,
+                  .to_ms = now_ms - HOUR_MS);
+    CHECK_EQ(order.count, 3);
+    order = desk_wish(&post.desk, id, PLANNER_BACKFILL, .from_ms = now_ms - 3 * HOUR_MS,
+                      .to_ms = now_ms - HOUR_MS); /* nothing to run needs nothing */
+    CHECK_EQ(post.desk.err.kind, ERR_NONE);
+    CHECK_EQ(order.count, 0);
+}
+
+TEST(missed_runs_that_are_made_up_share_what_is_left)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 3);
+    struct task_id id =
+        desk_create(&post.desk, "{'title':'x','userId':'ann','rrule':'FREQ=HOURLY','taskType':'t',"
+                                "'overlap':'allow','misfire':'all','delivery':[]}");
+    desk_restart(&post.desk, 6 * HOUR_MS);
+    desk_pass_ms(&post.desk, 0);
+    CHECK_STR(desk_story(&post.desk, id), "RUNNING RUNNING RUNNING");
+    CHECK_EQ(desk_schedule(&post.desk, id).status, SCHEDULE_PAUSED);
+}
+
+/* ---- Attempts ---- */
+
+static void fail_costing(struct post *post, double queries)
+{
+    struct bench *b = &post->desk.bench;
+    struct task task = bench_claim(b, .worker = "w");
+    CHECK(!id_none(task.id));
+    struct call *call = bench_finish_call(b, &task, OUTCOME_FAILED);
+    call->command.finish.items[0].cost = (struct task_cost){-1, queries, -1};
+    bench_run(b, call);
+}
+
+TEST(an_attempt_more_counts_where_the_one_before_has_cost_something)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 2);
+    struct task_id id = paused(&post, hourly);
+    struct task_id run = desk_wish(&post.desk, id, PLANNER_RUN).execution;
+    fail_costing(&post, 1);
+    CHECK_EQ(bench_task(&post.desk.bench, run).state, TASK_RETRYING);
+    desk_wish(&post.desk, id, PLANNER_RUN); /* one is spent, one is set aside for the retry */
+    CHECK_EQ(post.desk.err.kind, ERR_BUSY);
+    desk_pass_ms(&post.desk, MINUTE_MS);
+    fail_costing(&post, 2); /* the task has the sum of its attempts */
+    CHECK_EQ(bench_task(&post.desk.bench, run).state, TASK_CANCELLED);
+    CHECK_STR(desk_story(&post.desk, id), "FAILURE");
+    desk_wish(&post.desk, id, PLANNER_RUN);
+    CHECK_EQ(post.desk.err.kind, ERR_BUSY);
+}
+
+TEST(an_attempt_that_cost_nothing_gives_back_nothing_and_takes_nothing)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 1);
+    struct task_id id = paused(&post, hourly);
+    struct task_id run = desk_wish(&post.desk, id, PLANNER_RUN).execution;
+    fail_costing(&post, -1);
+    CHECK_EQ(bench_task(&post.desk.bench, run).state, TASK_RETRYING);
+    bench_run(&post.desk.bench, bench_one_call(&post.desk.bench, COMMAND_CANCEL, run));
+    desk_wish(&post.desk, id, PLANNER_RUN); /* what was set aside is free again */
+    CHECK_EQ(post.desk.err.kind, ERR_NONE);
+}
+
+TEST(a_retry_by_hand_counts_for_its_own_day_and_is_refused_beyond_the_limit)
+{
+    SCOPED(post_fini) struct post post;
+    post_init(&post, 2);
+    struct bench *b = &post.desk.bench;
+    struct task_id id = paused(&post, hourly);
+    struct task_id run = desk_wish(&post.desk, id, PLANNER_RUN).execution;
+    bench_run(b, bench_one_call(b, COMMAND_CANCEL, run)); /* that counts for nothing */
+    desk_wish(&post.desk, id, PLANNER_RUN);
+    desk_wish(&post.desk, id, PLANNER_RUN);
+    struct call *retry = bench_run(b, bench_one_call(b, COMMAND_REVIVE, run));
+    CHECK_EQ(retry->command.err.kind, ERR_BUSY);
+    CHECK_EQ(bench_task(b, run).state, TASK_CANCELLED);
+    retry = bench_run(b, bench_bulk_call(b, BULK_REVIVE, (struct task_filter){.schedule = id}));
+    CHECK_EQ(retry->command.bulk.count, 0);
+    desk_to(&post.desk, "2027-01-16T00:00:01Z");
+    retry = bench_run(b, bench_one_call(b, COMMAND_REVIVE, run));
+    CHECK_EQ(retry->command.err.kind, ERR_NONE);
+    desk_wish(&post.desk, id, PLANNER_RUN);
+    CHECK_EQ(post.desk.err.kind, ERR_NONE);
+    desk_wish(&post.desk, id, PLANNER_RUN); /* the retry is one of this day's */
+    CHECK_EQ(post.desk.err.kind, ERR_BUSY);
+}

@@ -431,10 +431,10 @@ static void note_end(void *arg, struct batch *batch, const struct schedule *sche
 }
 
 static bool allow_some(void *arg, struct batch *batch, const struct schedule *schedule,
-                       struct str *reason, int64_t *until_ms)
+                       size_t count, struct str *reason, int64_t *until_ms)
 {
     struct beside *beside = arg;
-    (void)schedule;
+    (void)count, (void)schedule;
     *reason = STR("enough for today");
     *until_ms = guest_now(batch).wall_ms + 150 * MINUTE_MS;
     return beside->allowed-- > 0;

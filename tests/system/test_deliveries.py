@@ -240,6 +240,26 @@ def over_its_limit_a_user_waits_for_the_next_day(nest):
     has(s.get(f"/api/schedules/{free['id']}"), status="ACTIVE")
 
 
+@test(server=False)
+def a_run_that_is_asked_for_beyond_the_limit_never_reaches_the_model(nest):
+    llm = Llm(nest)
+    s = serve(nest, llm, ERRAND_LIMITS_QUERIES_PER_USER_PER_DAY="2")
+    schedule = order(s, rrule="FREQ=HOURLY", dtstart="2027-02-28T00:00:00", overlap="allow")
+    path = f"/api/schedules/{schedule['id']}"
+    ids = [s.post(path + "/run", None, 202)["executionId"] for _ in range(2)]
+    refused = s.call("POST", path + "/run", None, 429)
+    check("limit" in refused.error["message"], refused)
+    same(refused.headers["retry-after"], str(15 * 3600))  # until the next day
+    fire(s, 429, taskId=schedule["id"])
+    s.post(path + "/backfill", {"from": "2027-03-01T01:00:00Z", "to": "2027-03-01T02:00:00Z"}, 429)
+    for ident in ids:
+        has(s.show({"id": ident}, waitMs=30000), state="COMPLETED")
+    same(s.get("/api/usage", userId="ann")["queries"], 2)
+    same(len(runs(s, schedule)), 2)
+    s.post(path + "/run", None, 429)  # what runs have cost is known now: as much as was expected
+    same(len(llm.requests(2)), 2)
+
+
 # ---- Outside schedulers ----
 
 def fire(s, expect=200, headers=None, **fields):

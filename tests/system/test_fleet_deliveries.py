@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: MIT
 """Schedules, deliveries, notifications and costs in a fleet."""
-from errand import check, main, same, test, wait_for
+from errand import check, main, same, test, together, wait_for
 from fleet import Fleet
 from standins import Smtp
 
@@ -50,6 +50,21 @@ def a_limit_holds_for_the_whole_fleet(nest):
     runs = [run for s in schedules for run in found(fleet, 1, f"/api/schedules/{s['id']}/executions")
             if run["status"] != "SKIPPED"]
     check(len(runs) <= 3, f"{len(runs)} runs")
+
+
+@test(server=False)
+def runs_by_hand_on_several_nodes_share_what_is_left(nest):
+    fleet = Fleet(nest, nodes=2, workers=0, env={
+        "ERRAND_LIMITS_QUERIES_PER_USER_PER_DAY": "5"}).wait_together()
+    schedules = [fleet.node(0).post("/api/schedules", {
+        "title": "x", "dtstart": "2099-01-01T00:00:00", "overlap": "allow", "userId": "ann"}, 201)
+        for _ in range(4)]
+
+    def run(n):
+        return fleet.node(n % 2).raw("POST", f"/api/schedules/{schedules[n % 4]['id']}/run").status
+    answers = together(*[lambda n=n: run(n) for n in range(12)])
+    same(sorted(answers), [202] * 5 + [429] * 7)
+    same(len(fleet.node(1).list(state="QUEUED")), 5)
 
 
 if __name__ == "__main__":
