@@ -14,6 +14,7 @@
 #include "base/channel.h"
 #include "net/api.h"
 #include "net/fields.h"
+#include "net/guess.h"
 #include "net/params.h"
 
 #define ANSWER_MAX      ((size_t)1 << 30) /* bytes of one answer; whole tasks stop long before */
@@ -36,6 +37,7 @@ struct api {
     uint64_t store_down_at_ms;              /* loop time of the last ERR_UNAVAILABLE; 0: none */
     uint64_t claims;                        /* serial of the last claim */
     uint64_t commands_given[COMMAND_KINDS]; /* for /metrics */
+    struct guess guess;                     /* at the secret of the outside */
     struct buf scratch;                     /* answers are written here */
     struct buf openapi;                     /* the document, written once */
 };

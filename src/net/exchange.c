@@ -230,3 +230,24 @@ void exchange_end(struct exchange *exchange)
     }
     request_end(request);
 }
+
+/* ---- Who asks ---- */
+
+uint64_t exchange_peer(const struct exchange *exchange)
+{
+    const struct connection *connection =
+        HOLDER((struct exchange *)exchange, struct request, exchange)->connection;
+    struct sockaddr_storage name = {0};
+    int len = sizeof name;
+    uint64_t peer = 0;
+    if (connection == NULL ||
+        uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&name, &len) != 0) {
+        return 0;
+    }
+    if (name.ss_family == AF_INET) {
+        memcpy(&peer, &((const struct sockaddr_in *)&name)->sin_addr, sizeof(struct in_addr));
+    } else if (name.ss_family == AF_INET6) {
+        memcpy(&peer, &((const struct sockaddr_in6 *)&name)->sin6_addr, sizeof peer);
+    }
+    return peer;
+}

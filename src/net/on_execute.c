@@ -65,8 +65,23 @@ static bool read_body(struct call *call, struct execute *out, struct err *err)
     return json_end(&json, err);
 }
 
+/* Whoever was wrong too often waits, and what it sends meanwhile is not looked at. */
+static bool check_patience(struct call *call, uint64_t peer, int64_t now_ms, struct err *err)
+{
+    int64_t wait_ms = guess_wait_ms(&call->api->guess, peer, now_ms);
+    if (wait_ms == 0) {
+        return true;
+    }
+    err_set(err, ERR_BUSY, "too many wrong secrets: try again later");
+    err->retry_after_ms = wait_ms;
+    return false;
+}
+
 static bool check_secret(struct call *call, struct err *err)
 {
+    struct guess *guess = &call->api->guess;
+    uint64_t peer = exchange_peer(call->exchange);
+    int64_t now_ms = (int64_t)uv_now(call->api->options.loop);
     struct str body = call->exchange->request.body;
     struct err ignored = ERR_INIT;
     struct json json;
@@ -76,10 +91,15 @@ static bool check_secret(struct call *call, struct err *err)
     if (!there) {
         return false; /* nothing to look at: 415 or 400 */
     }
+    if (!check_patience(call, peer, now_ms, err)) {
+        return false;
+    }
     if (!same_secret(given, call->api->options.execute_secret)) {
+        guess_wrong(guess, peer, now_ms);
         call->headers = STR(""); /* no challenge: a token is not what is missing */
         return err_set(err, ERR_DENIED, "the secret is not the one of [execute] secret");
     }
+    guess_right(guess, peer);
     return true;
 }
 

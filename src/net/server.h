@@ -93,6 +93,10 @@ MUST_CHECK bool exchange_limit_body(struct exchange *exchange, size_t max);
 void exchange_answer(struct exchange *exchange, int status, const char *content_type,
                      struct str headers, struct str body);
 
+/* Who sent the request: a number for its address (of IPv6 the network, 64 bits), equal for equal
+ * ones; 0 where it is not known. */
+uint64_t exchange_peer(const struct exchange *exchange);
+
 /* Calls `fire` once after `ms` unless answered before or set anew; ms < 0 removes it. */
 void exchange_timer(struct exchange *exchange, int64_t ms, void (*fire)(struct exchange *exchange));
 

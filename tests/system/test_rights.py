@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: MIT
 """Reserved names, tokens of one user, guesses at the secret of the outside."""
-from errand import check, has, main, same, test
+from errand import check, has, main, same, test, wait_for
 from teams import begin, claim, task
 
 DAY = 86400000
@@ -44,6 +44,24 @@ def nobody_puts_tasks_into_a_team(s):
     same(s.call("POST", path + "/pause", None, 400).error["field"], "queue")
     s.post(path + "/resume")
     has(claim(s, team), title="A")
+
+
+# ---- Guesses ----
+
+@test(env={"ERRAND_EXECUTE_SECRET": "a long one"})
+def whoever_guesses_at_the_secret_of_the_outside_is_slowed_down(s):
+    def guess(secret):
+        return s.raw("POST", "/v1/tasks/execute", {"secret": secret, "taskId": "x"})
+    same(guess("a long one").status, 404)
+    answers = []
+    while not answers or answers[-1].status == 401:
+        answers.append(guess(f"wrong {len(answers)}"))
+        check(len(answers) < 100, "it is never slowed down")
+    same(answers[-1].status, 429)
+    check(len(answers) > 20, "a few are free")
+    check(1 <= int(answers[-1].headers["retry-after"]) <= 60, answers[-1].headers)
+    wait_for(lambda: guess("a long one").status == 404, "the end of the wait", 90)
+    same(guess("wrong").status, 401)  # the right one has cleared it
 
 
 main()
