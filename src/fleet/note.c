@@ -29,8 +29,16 @@ static void put_number(struct buf *out, int64_t number)
 static void write_event(struct buf *out, const struct event *event)
 {
     char id[TASK_ID_TEXT];
-    const struct str texts[TEXTS] = {event->type,  event->queue, event->document, event->text,
-                                     event->topic, event->name,  STR_NONE,        STR_NONE};
+    char schedule[TASK_ID_TEXT];
+    const struct str texts[TEXTS] = {event->type,
+                                     event->queue,
+                                     event->document,
+                                     event->text,
+                                     event->topic,
+                                     event->name,
+                                     id_none(event->schedule) ? STR_NONE
+                                                              : id_text(event->schedule, schedule),
+                                     STR_NONE};
     put_number(out, event->kind);
     put_number(out, event->at_ms);
     buf_str(out, id_text(event->task, id));
@@ -118,6 +126,9 @@ static bool take_texts(struct str *text, struct arena *arena, struct event *even
     event->text = texts[3];
     event->topic = texts[4];
     event->name = texts[5];
+    if (!str_absent(texts[6]) && !id_parse(texts[6], &event->schedule)) {
+        return false;
+    }
     if (text->len == 0 || text->ptr[0] != '\n') {
         return false;
     }

@@ -86,12 +86,59 @@ static bool still_may(struct call *call, struct err *err)
     return passed_ms < SECOND_MS || may_enter(call, err);
 }
 
+/* ---- Tokens of one user ---- */
+
+/* The rule (docs/guide.md): such a token reaches that user's schedules with all that comes of them,
+ * and tasks of no schedule as its role says. Lists and details are asked for by call_query() and
+ * bulk commands by call_bulk(), which know the asker; whatever a route does with one task, the task
+ * is looked for first, here, for all of them. Who claims is given anybody's task: that it may not.
+ */
+static bool is_of_task(const struct route *route)
+{
+    return str_starts(str_of(route->path), STR("/api/tasks/{id}"));
+}
+
+static void reached(struct call *call)
+{
+    const struct query *query = call->own;
+    struct err err = ERR_INIT;
+    call->own = NULL;
+    call->done = NULL;
+    if (!query->found) {
+        err_set(&err, ERR_NOT_FOUND, "there is no such task");
+        call_fail(call, &err);
+    } else if (!call->route->handle(call, &err)) {
+        call_fail(call, &err);
+    }
+}
+
+static bool handle(struct call *call, struct err *err)
+{
+    struct task_id id;
+    if (str_absent(call_user(call)) || !(is_of_task(call->route) || call->route->claims)) {
+        return call->route->handle(call, err);
+    }
+    if (call->route->claims) {
+        return err_set(err, ERR_FORBIDDEN,
+                       "a token of one user may not claim: a worker is given everybody's tasks");
+    }
+    if (!call_id(call, &id, err)) {
+        return false;
+    }
+    struct query *query = call_query(call, QUERY_DETAIL);
+    query->id = id;
+    call->own = query;
+    call->done = reached;
+    call_ask(call, query);
+    return true;
+}
+
 void api_handle(void *arg, struct exchange *exchange)
 {
     struct call *call = exchange->user;
     struct err err = ERR_INIT;
     (void)arg;
-    if (!still_may(call, &err) || !call->route->handle(call, &err)) {
+    if (!still_may(call, &err) || !handle(call, &err)) {
         call_fail(call, &err);
     }
 }
@@ -213,6 +260,42 @@ static void answer_notes(struct api *api)
     }
 }
 
+/* ---- Owners of schedules, for event streams ---- */
+
+struct owner_query {
+    struct query query;
+    struct arena arena;
+};
+
+static void owner_found(struct query *query)
+{
+    struct owner_query *owner = HOLDER(query, struct owner_query, query);
+    const struct api *api = query->sender;
+    struct str none = STR_NONE;
+    events_owner(api->options.events, query->id,
+                 query->err.kind != ERR_NONE ? NULL
+                 : query->found              ? &query->record.owner
+                                             : &none);
+    arena_fini(&owner->arena);
+    mem_free(owner);
+}
+
+static void ask_owner(void *arg, struct task_id schedule)
+{
+    struct api *api = arg;
+    if (api->parts.queries == NULL) { /* they have ended, and the streams will */
+        return;
+    }
+    struct owner_query *owner = mem_new(struct owner_query);
+    owner->query = (struct query){.kind = QUERY_RECORD,
+                                  .arena = &owner->arena,
+                                  .id = schedule,
+                                  .record_filter.kind = RECORD_SCHEDULE,
+                                  .sender = api,
+                                  .answered = owner_found};
+    queries_ask(api->parts.queries, &owner->query);
+}
+
 static void on_wake(uv_async_t *handle)
 {
     struct api *api = handle->data;
@@ -269,6 +352,7 @@ bool api_start(const struct api_options *options, struct api **out, struct err *
 void api_open(struct api *api, const struct api_parts *parts)
 {
     api->parts = *parts;
+    events_set_ask(api->options.events, ask_owner, api);
 }
 
 /* Commands that never reached the engine are refused as the engine would. */

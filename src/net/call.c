@@ -51,6 +51,11 @@ bool call_params(struct call *call, struct params params, void *into, struct err
     return params_read(call->exchange->request.query, params, call->arena, into, err);
 }
 
+struct str call_user(const struct call *call)
+{
+    return call->who.user[0] == '\0' ? STR_NONE : str_of(call->who.user);
+}
+
 bool call_id(struct call *call, struct task_id *out, struct err *err)
 {
     return (id_parse(call->name, out) && !id_none(*out)) ||
@@ -117,6 +122,7 @@ struct query *call_query(struct call *call, enum query_kind kind)
     struct query *query = arena_new(call->arena, struct query);
     query->kind = kind;
     query->arena = call->arena;
+    query->reach = call_user(call);
     query->sender = call;
     return query;
 }
@@ -136,6 +142,10 @@ void call_ask(struct call *call, struct query *query)
 
 void call_query_back(struct query *query)
 {
+    if (query->answered != NULL) {
+        query->answered(query);
+        return;
+    }
     call_back(query->sender, &query->err);
 }
 

@@ -70,6 +70,7 @@ MUST_CHECK bool call_json(struct call *call, struct json *json, struct err *err)
 MUST_CHECK bool call_fields(struct call *call, struct fields fields, bool optional, void *into,
                             struct err *err);
 MUST_CHECK bool call_params(struct call *call, struct params params, void *into, struct err *err);
+struct str call_user(const struct call *call); /* its token is limited to this user; or absent */
 MUST_CHECK bool call_id(struct call *call, struct task_id *out, struct err *err); /* {id}, or 404 */
 
 /* ---- Asking ---- */

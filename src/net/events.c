@@ -13,6 +13,7 @@
 #include "base/channel.h"
 #include "base/mem.h"
 #include "net/backlog.h"
+#include "net/owners.h"
 #include "net/pace.h"
 #include "wire/uri.h"
 
@@ -29,6 +30,7 @@ struct events {
     struct list subscribers;
     size_t subscribers_count;
     struct map watches;
+    struct owners owners;
     struct buf piece; /* what is sent to a subscriber next */
     bool stopping;
 };
@@ -120,7 +122,20 @@ static bool is_last(const struct events_filter *filter, const struct event *even
            (task_state_terminal(event->state) || event->removed);
 }
 
-/* Reads on from the subscriber's place to the end, or until its socket is full. */
+/* Whose the event is, where the subscriber is sent only what is a certain user's. */
+static enum owner_is whose(struct subscriber *subscriber, const struct event *event)
+{
+    struct events *events = subscriber->events;
+    const struct events_filter *filter = &subscriber->filter;
+    if (str_absent(filter->user) || id_none(event->schedule) || !matches(filter, event)) {
+        return OWNER_USER;
+    }
+    return owners_look(&events->owners, event->schedule, filter->user,
+                       (int64_t)uv_now(events->loop));
+}
+
+/* Reads on from the subscriber's place to the end, or until its socket is full, or up to an event
+ * whose owner is not known yet. */
 static void read_on(struct subscriber *subscriber)
 {
     struct backlog *backlog = &subscriber->events->backlog;
@@ -131,8 +146,13 @@ static void read_on(struct subscriber *subscriber)
     }
     for (uint64_t number = subscriber->next; number < backlog->next; number++) {
         const struct event *event = backlog_event(backlog, number);
+        enum owner_is owner = whose(subscriber, event);
+        if (owner == OWNER_UNKNOWN) {
+            (void)send_piece(subscriber, number);
+            return;
+        }
         subscriber->is_over = subscriber->is_over || is_last(&subscriber->filter, event);
-        if (matches(&subscriber->filter, event)) {
+        if (owner == OWNER_USER && matches(&subscriber->filter, event)) {
             buf_str(piece, backlog_text(backlog, number));
         }
         if (piece->len >= SEND_PIECE && !send_piece(subscriber, number + 1)) {
@@ -159,6 +179,30 @@ static void all_read_on(struct events *events)
         struct subscriber *subscriber = HOLDER(link, struct subscriber, link);
         if (!subscriber->is_stalled || subscriber->next < events->backlog.first) {
             read_on(subscriber);
+        }
+    }
+}
+
+void events_set_ask(struct events *events, void (*ask)(void *arg, struct task_id schedule),
+                    void *arg)
+{
+    events->owners.ask = ask;
+    events->owners.arg = arg;
+}
+
+void events_owner(struct events *events, struct task_id schedule, const struct str *owner)
+{
+    if (owner != NULL) {
+        owners_learn(&events->owners, schedule, *owner, (int64_t)uv_now(events->loop));
+        all_read_on(events);
+        return;
+    }
+    owners_forget(&events->owners, schedule);
+    LIST_EACH(&events->subscribers, link) /* they come back and resume */
+    {
+        struct subscriber *subscriber = HOLDER(link, struct subscriber, link);
+        if (!str_absent(subscriber->filter.user)) {
+            end(subscriber);
         }
     }
 }
@@ -274,6 +318,7 @@ static struct subscriber *subscriber_new(struct events *events, struct exchange 
     subscriber->filter.type = arena_str(&exchange->arena, filter->type);
     subscriber->filter.document = arena_str(&exchange->arena, filter->document);
     subscriber->filter.topic = arena_str(&exchange->arena, filter->topic);
+    subscriber->filter.user = arena_str(&exchange->arena, filter->user);
     keep_family(&subscriber->filter, &exchange->arena);
     exchange->user = subscriber;
     exchange->gone = on_gone;
@@ -446,6 +491,7 @@ bool events_start(uv_loop_t *loop, int64_t real_wall_ms, struct events **out, st
     events->wake.data = events->ping.data = events->pace_timer.data = events;
     backlog_init(&events->backlog, (uint64_t)real_wall_ms << NUMBER_BITS, EVENTS_BACKLOG_MAX,
                  EVENTS_BACKLOG_BYTES);
+    owners_init(&events->owners);
     pace_init(&events->pace, EVENTS_PROGRESS_MS, EVENTS_PROGRESS_MAX);
     list_init(&events->subscribers);
     events->piece = BUF_INIT(4 * MIB);
@@ -482,6 +528,7 @@ void events_free(struct events *events)
     }
     channel_fini(&events->given);
     pace_fini(&events->pace);
+    owners_fini(&events->owners);
     backlog_fini(&events->backlog);
     map_fini(&events->watches);
     buf_fini(&events->piece);

@@ -48,6 +48,7 @@ struct events_filter {
     size_t family_count;
     unsigned kinds;            /* bits 1 << enum event_kind; 0: all */
     struct str type, document; /* absent: all */
+    struct str user;           /* only of this user's schedules, and of none; absent: all */
     struct str topic;          /* a guest's events on this topic alone; absent: all but those */
     struct str last_event_id;  /* resume behind it; absent or empty: from now on, or from `after` */
     uint64_t after;            /* an earlier events_last(): begin behind it; 0: from now on */
@@ -66,6 +67,12 @@ MUST_CHECK bool events_filter_parse(struct exchange *exchange, struct events_fil
  * False (ERR_UNAVAILABLE: too many) leaves the exchange to the caller. Uses exchange->user. */
 MUST_CHECK bool events_subscribe(struct events *events, struct exchange *exchange,
                                  const struct events_filter *filter, struct err *err);
+
+/* How the owner of a schedule is asked for; answered by events_owner(), at once or later. */
+void events_set_ask(struct events *events, void (*ask)(void *arg, struct task_id schedule),
+                    void *arg);
+/* `owner` is absent where it is nobody's or gone; NULL: nobody could say. */
+void events_owner(struct events *events, struct task_id schedule, const struct str *owner);
 
 /* The number of the newest event. Whoever looks at a task first and subscribes later notes it
  * before looking and passes it as `after`: nothing is missed in between. */

@@ -23,6 +23,7 @@ void call_bulk(struct call *call, enum bulk_verb verb, const struct task_filter 
     struct command *command = call_command(call, COMMAND_BULK);
     command->bulk.verb = verb;
     command->bulk.filter = *filter;
+    command->bulk.filter.reach = call_user(call);
     command->bulk.reason = reason;
     call->own = command;
     call->done = answer_count;

@@ -30,8 +30,11 @@ const struct params events_params = {events_table, ARRAY_LEN(events_table)};
 bool on_events(struct call *call, struct err *err)
 {
     struct events_filter filter;
-    return events_filter_parse(call->exchange, &filter, err) &&
-           events_subscribe(call->api->options.events, call->exchange, &filter, err);
+    if (!events_filter_parse(call->exchange, &filter, err)) {
+        return false;
+    }
+    filter.user = call_user(call);
+    return events_subscribe(call->api->options.events, call->exchange, &filter, err);
 }
 
 /* ---- One task ---- */

@@ -64,7 +64,7 @@ const struct route routes[] = { /* every on_*(): parse, ask, answer. */
      .answers = "200 Task", .faults = "404 409", .request = "Release"},
     {POST, "/api/claim", MAY_WORK, on_task_claim,
      "Take tasks under a lease, most urgent first; may wait for one",
-     .answers = "200 ClaimAnswer", .request = "Claim"},
+     .answers = "200 ClaimAnswer", .request = "Claim", .claims = true},
     {POST, "/api/finish", MAY_WORK, on_tasks_finish,
      "End many attempts in one durable commit",
      .answers = "200 FinishAnswer", .request = "FinishRequest"},

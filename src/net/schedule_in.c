@@ -18,11 +18,6 @@ static const struct form create_form = {create_rows, ARRAY_LEN(create_rows) - 1}
 static const struct form preview_form = {create_rows, ARRAY_LEN(create_rows)};
 static const struct form patch_form = {create_rows, 1};
 
-struct str call_user(const struct call *call)
-{
-    return call->who.user[0] == '\0' ? STR_NONE : str_of(call->who.user);
-}
-
 /* A token of a user speaks for that user alone. */
 static bool check_user(struct str user, struct schedule *schedule, struct err *err)
 {

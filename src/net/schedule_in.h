@@ -42,7 +42,4 @@ struct schedule_patch {
 bool schedule_in_change(void *patch, struct schedule *schedule, bool *retimed, struct arena *arena,
                         struct err *err);
 
-/* Whose schedules the asker may see: its token's user, or absent. */
-struct str call_user(const struct call *call);
-
 #endif

@@ -43,6 +43,7 @@ struct event *publish_tell(struct batch *batch, enum event_kind kind, const stru
                             .task = task->id,
                             .parent = task->parent,
                             .batch = task->batch,
+                            .schedule = task->schedule,
                             .type = arena_str(arena, task->type),
                             .queue = arena_str(arena, task->queue),
                             .document = arena_str(arena, task->document),

@@ -28,6 +28,28 @@ struct queries {
     } askers[READERS_MAX];
 };
 
+/* One task, if it is within the asker's reach. A schedule that is gone was nobody's: its tasks are
+ * seen by those who see all. */
+static bool look_up_detail(struct reader *reader, struct query *query)
+{
+    struct record schedule;
+    struct task_id id;
+    bool found = false;
+    if (!reader_detail(reader, query->id, query->arena, &query->found, &query->detail,
+                       &query->err)) {
+        return false;
+    }
+    id = query->found ? query->detail.task.schedule : TASK_ID_NONE;
+    if (str_absent(query->reach) || id_none(id)) {
+        return true;
+    }
+    if (!reader_record(reader, RECORD_SCHEDULE, id, query->arena, &found, &schedule, &query->err)) {
+        return false;
+    }
+    query->found = found && !str_absent(schedule.owner) && str_eq(schedule.owner, query->reach);
+    return true;
+}
+
 /* Adds the children of `parent`, each followed by its own. Families are a few levels deep. */
 static bool look_up_children(struct reader *reader, struct query *query, struct task_id parent)
 {
@@ -49,8 +71,7 @@ static bool look_up_children(struct reader *reader, struct query *query, struct 
 static bool look_up_family(struct reader *reader, struct query *query)
 {
     query->rows = (struct task_rows){0};
-    if (!reader_detail(reader, query->id, query->arena, &query->found, &query->detail,
-                       &query->err)) {
+    if (!look_up_detail(reader, query)) {
         return false;
     }
     if (!query->found || !query->detail.task.container) {
@@ -130,11 +151,11 @@ static void look_up(struct reader *reader, struct query *query)
     query->err = ERR_INIT;
     switch (query->kind) {
     case QUERY_LIST:
+        query->filter.reach = query->reach;
         (void)!reader_list(reader, &query->filter, query->arena, &query->rows, &query->err);
         break;
     case QUERY_DETAIL:
-        (void)!reader_detail(reader, query->id, query->arena, &query->found, &query->detail,
-                             &query->err);
+        (void)!look_up_detail(reader, query);
         break;
     case QUERY_FAMILY:
         (void)!look_up_family(reader, query);

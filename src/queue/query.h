@@ -19,7 +19,8 @@ enum query_kind { QUERY_LIST, QUERY_DETAIL, QUERY_FAMILY, QUERY_RECORDS, QUERY_R
 struct query {
     struct link link;
     enum query_kind kind;
-    struct arena *arena;                /* the asker's; holds question and answer */
+    struct arena *arena; /* the asker's; holds question and answer */
+    struct str reach;    /* who asks: tasks of schedules of others are not found; absent: all are */
     struct task_filter filter;          /* LIST */
     struct task_id id;                  /* DETAIL, FAMILY, RECORD */
     struct record_filter record_filter; /* RECORDS; of RECORD its kind */
@@ -33,6 +34,7 @@ struct query {
     const struct task **tasks; /* out, if asked for: beside each record its task, or NULL */
     struct err err;            /* out */
     void *sender;
+    void (*answered)(struct query *query); /* of a sender that is no call; NULL: it is one */
 };
 
 struct queries;

@@ -182,6 +182,7 @@ struct task_filter {
     struct str type, queue, document, tag, external_id;
     enum task_priority priority;
     struct task_id parent, team, schedule;
+    struct str reach; /* only tasks of this owner's schedules, and of none; absent: any */
     int64_t created_after_ms, created_before_ms; /* exclusive both; 0: any */
     struct task_id before; /* only smaller ids (the page's cursor); none: from the newest */
     uint64_t not_before;   /* task_id.hi: only tasks at or after it; 0: any */

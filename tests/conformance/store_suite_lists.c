@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT */
 #include <pthread.h>
 
+#include "record_bench.h"
 #include "store/shared.h"
 #include "store_suite.h"
 
@@ -401,4 +402,52 @@ TEST(a_reader_in_another_thread_sees_whole_commits)
     }
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK(!looker.torn);
+}
+
+/* ---- Reach ---- */
+
+static struct task_id schedule_of(struct bench *b, uint64_t number, const char *owner)
+{
+    const struct record record = {.kind = RECORD_SCHEDULE,
+                                  .id = {number, 1},
+                                  .owner = owner == NULL ? STR_NONE : str_of(owner),
+                                  .body = STR("{}")};
+    CHECK(record_saved(b, &record));
+    return record.id;
+}
+
+static struct task_id task_of(struct bench *b, struct task_id schedule)
+{
+    struct task task = bench_task(b);
+    task.schedule = schedule;
+    bench_insert(b, &task);
+    return task.id;
+}
+
+TEST(tasks_of_schedules_of_others_are_out_of_reach)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct task_id ann = schedule_of(&b, 1, "ann"), bob = schedule_of(&b, 2, "bob");
+    struct task_id plain = task_of(&b, TASK_ID_NONE), first = task_of(&b, ann);
+    task_of(&b, bob);
+    task_of(&b, schedule_of(&b, 3, NULL)); /* nobody's */
+    task_of(&b, (struct task_id){4, 1});   /* of a schedule that is gone */
+    struct task_id last = task_of(&b, ann);
+    struct task_filter filter = {.reach = STR("ann"), .limit = 2};
+    struct task_rows rows = bench_list(&b, &filter);
+    CHECK_EQ(rows.count, 2);
+    CHECK(rows.more);
+    CHECK(id_eq(rows.at[0].task.id, last) && id_eq(rows.at[1].task.id, first));
+    filter.before = first;
+    rows = bench_list(&b, &filter);
+    CHECK_EQ(rows.count, 1);
+    CHECK(!rows.more);
+    CHECK(id_eq(rows.at[0].task.id, plain));
+    filter = (struct task_filter){.reach = STR("ann"), .limit = 9, .states = 1u << TASK_QUEUED};
+    CHECK_EQ(bench_list(&b, &filter).count, 3);
+    compare_select(&b, &filter);
+    filter.schedule = bob;
+    CHECK_EQ(bench_list(&b, &filter).count, 0);
+    compare_select(&b, &filter);
 }

@@ -86,4 +86,35 @@ def a_store_that_is_away_changes_nobodys_rights(nest):
     wait_statuses(fleet, admin, 200)
 
 
+@test(server=False)
+def a_token_of_a_user_reaches_no_run_of_another_on_any_node(nest):
+    fleet = Fleet(nest, nodes=2, workers=0).wait_together()
+    admin, ann = [token_of(fleet, "create", "--role", *args).strip()
+                  for args in (("admin",), ("produce", "--user", "ann"))]
+    wait_statuses(fleet, ann, 200)
+    wait_statuses(fleet, admin, 200)
+    streams = [node.stream("/api/events?types=state", {"Authorization": f"Bearer {ann}"}) for node in fleet.nodes]
+    runs, told = {}, []
+    for n, user in enumerate(("bob", "ann", "bob", "ann")):
+        node = fleet.node(n % 2)
+        node.token = admin
+        schedule = node.post("/api/schedules", {"title": "t", "dtstart": "2099-01-01T00:00:00", "userId": user,
+                                                "taskType": "t"}, 201)["id"]
+        run = node.post(f"/api/schedules/{schedule}/run", None, 202)["executionId"]
+        runs.setdefault(user, []).append((schedule, run))
+    mine = [run for _, run in runs["ann"]]
+    for stream in streams:
+        told = [stream.next()[2]["taskId"] for _ in mine]
+        same(sorted(told), sorted(mine))
+    for node in fleet.nodes:
+        node.token = ann
+        same(sorted(node.ids()), sorted(mine))
+        for schedule, run in runs["bob"]:
+            same(node.list(scheduleId=schedule), [])
+            node.get(f"/api/tasks/{run}", 404)
+            node.post(f"/api/tasks/{run}/cancel", None, 404)
+            same(node.post("/api/tasks/cancel", {"scheduleId": schedule}), {"count": 0})
+    same(fleet.node(1).post("/api/tasks/cancel", {"taskType": "t"}), {"count": 2})
+
+
 main()

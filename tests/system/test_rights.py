@@ -46,6 +46,84 @@ def nobody_puts_tasks_into_a_team(s):
     has(claim(s, team), title="A")
 
 
+# ---- Tokens of one user ----
+
+def make_token(s, role, user=None):
+    return s.nest.run("token", "create", "--role", role, "--data", s.data,
+                      *(("--user", user) if user else ())).stdout.strip()
+
+
+def run_of(s, user, **fields):
+    """A schedule of that user and a run of it that nobody does."""
+    schedule = s.post("/api/schedules", {"title": user, "dtstart": "2099-01-01T00:00:00", "userId": user,
+                                         "taskType": "t", "overlap": "allow", **fields}, 201)
+    ident = s.post(f"/api/schedules/{schedule['id']}/run", None, 202)["executionId"]
+    return schedule["id"], ident
+
+
+@test(args=("--workers", "0"))
+def a_token_of_a_user_reaches_no_run_of_another(s):
+    (_, mine), (theirs, run) = run_of(s, "ann"), run_of(s, "bob")
+    _, nobodys = run_of(s, "x", userId=None)
+    plain = s.create("plain")
+    admin, s.token = make_token(s, "admin"), make_token(s, "produce", "ann")
+    wait_for(lambda: s.raw("GET", "/api/tasks").status == 200)
+    path = f"/api/tasks/{run}"
+    same(s.list(scheduleId=theirs), [])
+    for method, after, body in (("GET", "", None), ("GET", "/why", None), ("GET", "/stream", None),
+                                ("PATCH", "", {"priority": "LOW"}), ("DELETE", "", None),
+                                ("POST", "/cancel", None), ("POST", "/retry", None)):
+        same(s.call(method, path + after, body, 404).error["message"], "there is no such task", method + after)
+    s.get(f"/api/executions/{run}", 404)
+    s.get(f"/api/tasks/{nobodys}", 404)
+    s.get(path + "?waitMs=1000", 404)
+    same(set(s.ids()), {mine, plain["id"]})
+    for verb, field, value in (("cancel", "scheduleId", theirs), ("cancel", "taskType", "t"), ("retry", "taskType", "t")):
+        wanted = 1 if field == "taskType" else 0
+        same(s.post(f"/api/tasks/{verb}", {field: value})["count"], wanted, verb + field)
+    s.cancel({"id": mine})
+    has(s.show(plain), state="QUEUED")
+    s.token = make_token(s, "admin", "ann")
+    s.post("/api/queues/default/purge")
+    s.claim(expect=403)
+    s.call("POST", path + "/complete", {"lease": "1-0000000000000000"}, 404)
+    s.token = admin
+    has(s.show({"id": run}), state="QUEUED")
+    same(s.claim_one()["id"], run)
+
+
+@test(args=("--workers", "0"))
+def lists_of_a_token_of_a_user_are_whole_pages(s):
+    pages, seen = [run_of(s, "ann" if n % 3 == 0 else "bob")[1] for n in range(24)], []
+    s.token = make_token(s, "read", "ann")
+    wait_for(lambda: s.raw("GET", "/api/tasks").status == 200)
+    path = "/api/tasks?limit=3"
+    while path:
+        answer = s.call("GET", path, None, 200)
+        seen.append([t["id"] for t in answer.json])
+        link = answer.headers.get("link")
+        path = link[1:link.index(">")] if link else None
+    same(seen, [pages[21:11:-3][:3], pages[12:2:-3][:3], pages[3::-3]])
+
+
+@test(args=("--workers", "0"))
+def events_of_other_users_runs_are_not_told(s):
+    admin, ann = make_token(s, "admin"), make_token(s, "read", "ann")
+    s.token = ann
+    wait_for(lambda: s.raw("GET", "/api/tasks").status == 200)
+    stream = s.stream("/api/events", {"Authorization": f"Bearer {ann}"})
+    same(stream.status, 200)
+    s.token, expected = admin, []
+    for n in range(6):
+        user = ("ann", "bob")[n % 2]
+        _, run = run_of(s, user)
+        s.cancel({"id": run})
+        expected += [(run, "QUEUED"), (run, "CANCELLED")] if user == "ann" else []
+        plain = s.create()
+        expected.append((plain["id"], "QUEUED"))
+    same([(e[2]["taskId"], e[2]["state"]) for e in (stream.next() for _ in expected)], expected)
+
+
 # ---- Guesses ----
 
 @test(env={"ERRAND_EXECUTE_SECRET": "a long one"})

@@ -59,6 +59,7 @@ struct shelf {
 struct view {
     const struct shelf *over, *base;
     const struct map *over_relations, *base_relations;
+    const struct pile *over_records, *base_records;
 };
 
 struct memory_disk {
@@ -130,7 +131,9 @@ struct memory_store {
 
 static inline struct view disk_view(const struct memory_disk *disk)
 {
-    return (struct view){.base = &disk->shelf, .base_relations = &disk->finder.relations};
+    return (struct view){.base = &disk->shelf,
+                         .base_relations = &disk->finder.relations,
+                         .base_records = &disk->records};
 }
 
 static inline struct view tx_view(const struct memory_tx *tx)
@@ -138,6 +141,7 @@ static inline struct view tx_view(const struct memory_tx *tx)
     struct view view = disk_view(tx->store->disk);
     view.over = &tx->shelf;
     view.over_relations = &tx->finder.relations;
+    view.over_records = &tx->records;
     return view;
 }
 

@@ -22,12 +22,21 @@ void memory_reader_close(struct reader *reader)
     mem_free(reader);
 }
 
+static bool wants(const struct view *view, const struct task_filter *filter,
+                  const struct task *task)
+{
+    return filter_wants(filter, task) &&
+           (str_absent(filter->reach) || id_none(task->schedule) ||
+            pile_owned(view->over_records, view->base_records, RECORD_SCHEDULE, task->schedule,
+                       filter->reach));
+}
+
 /* The next task that the filter wants, below *hi. */
 static const struct row *next_wanted(const struct view *view, const struct task_filter *filter,
                                      uint64_t *hi)
 {
     const struct row *record = view_before(view, *hi);
-    while (record != NULL && !filter_wants(filter, &record->task)) {
+    while (record != NULL && !wants(view, filter, &record->task)) {
         record = view_before(view, record->task.id.hi);
     }
     *hi = record == NULL ? 0 : record->task.id.hi;

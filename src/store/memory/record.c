@@ -190,6 +190,13 @@ static const struct kept *find(struct sight sight, enum record_kind kind, struct
     return pile_find(sight.base, kind, id);
 }
 
+bool pile_owned(const struct pile *over, const struct pile *base, enum record_kind kind,
+                struct task_id id, struct str owner)
+{
+    const struct kept *kept = find((struct sight){over, base}, kind, id);
+    return kept != NULL && !str_absent(kept->record.owner) && str_eq(kept->record.owner, owner);
+}
+
 static const struct kept *pile_find_key(const struct pile *pile, enum record_kind kind,
                                         struct str key)
 {

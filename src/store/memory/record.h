@@ -33,6 +33,10 @@ void pile_fini(struct pile *pile); /* as new */
 void pile_place(struct pile *base, struct pile *over);
 void pile_check(const struct pile *pile, store_finding_fn *each, void *arg);
 
+/* Whether a record is there and that owner's, as a transaction sees it; `over` may be NULL. */
+bool pile_owned(const struct pile *over, const struct pile *base, enum record_kind kind,
+                struct task_id id, struct str owner);
+
 bool memory_records_load(struct tx *tx, struct record_load *loads, size_t n, struct arena *arena,
                          struct err *err);
 bool memory_records_find(struct tx *tx, enum record_kind kind, const struct str *keys, size_t n,

@@ -16,5 +16,7 @@ SELECT d.id
    AND ($12::uuid IS NULL OR b.schedule = $12)
    AND ($13::bigint = 0 OR b.created_ms > $13)
    AND ($14::bigint = 0 OR b.created_ms < $14)
+   AND ($16::bytea IS NULL OR b.schedule IS NULL
+        OR EXISTS (SELECT 1 FROM record r WHERE r.kind = 1 AND r.id = b.schedule AND r.owner = $16))
  ORDER BY d.id DESC
  LIMIT $15;

@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "store/shared.h"
+#include "store/sqlite/record.h"
 #include "store/sqlite/sqlite.h"
 
 #define SOURCES_MAX 4
@@ -176,6 +177,15 @@ static bool candidates_next(struct candidates *c, int64_t *k, struct err *err)
     return newest == NULL || advance(c, newest, err);
 }
 
+/* Whether the task is within the filter's reach. */
+static bool reaches(struct db *db, const struct task_filter *filter, const struct task *task,
+                    bool *out, struct err *err)
+{
+    *out = true;
+    return str_absent(filter->reach) || id_none(task->schedule) ||
+           record_owned(db, RECORD_SCHEDULE, task->schedule, filter->reach, out, err);
+}
+
 typedef void pick_fn(void *arg, const struct task_row *row);
 
 /* Calls `pick` for each selected task up to the filter's limit; *more: there are others. */
@@ -195,6 +205,9 @@ static bool select_each(struct db *db, const struct task_filter *filter, int64_t
             return false;
         }
         bool wanted = loaded.found && filter_wants(filter, &loaded.row.task);
+        if (wanted && !reaches(db, filter, &loaded.row.task, &wanted, err)) {
+            return false;
+        }
         if (wanted && left > 0) {
             pick(arg, &loaded.row);
             left--;

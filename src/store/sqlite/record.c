@@ -83,6 +83,23 @@ static bool load_record(struct db *db, enum record_kind kind, struct task_id id,
     return true;
 }
 
+bool record_owned(struct db *db, enum record_kind kind, struct task_id id, struct str owner,
+                  bool *out, struct err *err)
+{
+    sqlite3_stmt *s = db_use(db, SQL_FIND_OWNED);
+    struct id_bytes bytes = pack_id(id);
+    bind_int(s, 1, kind);
+    bind_id(s, 2, &bytes);
+    bind_text(s, 3, owner);
+    if (!db_row(db, SQL_FIND_OWNED, out, err)) {
+        return err_wrap(err, "look for an owner");
+    }
+    if (*out) {
+        db_done(db, SQL_FIND_OWNED);
+    }
+    return true;
+}
+
 bool sqlite_records_load(struct tx *tx, struct record_load *loads, size_t n, struct arena *arena,
                          struct err *err)
 {

@@ -5,6 +5,11 @@
 #define ERRAND_STORE_SQLITE_RECORD_H
 
 #include "store/ops.h"
+#include "store/sqlite/db.h"
+
+/* Whether a record is there and that owner's. */
+bool record_owned(struct db *db, enum record_kind kind, struct task_id id, struct str owner,
+                  bool *out, struct err *err);
 
 bool sqlite_records_load(struct tx *tx, struct record_load *loads, size_t n, struct arena *arena,
                          struct err *err);
