@@ -55,6 +55,7 @@ static void find_path(const errand_task *task, struct buf *path)
     struct str document = str_of(errand_document_id(task));
     buf_str(path, ((const struct function *)task)->slot->pool->documents);
     mkdir(buf_c_text(path), 0700); /* it may be there; if not, opening the file says why */
+    chmod(buf_c_text(path), 0700);
     buf_char(path, '/');
     if (str_absent(document)) {
         buf_c(path, NO_DOCUMENT);

@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "wire/time.h"
 
 #define LINE_MAX_BYTES (TOKEN_ID_TEXT + 2 * TOKEN_HASH + TOKEN_USER_MAX + 64)
 #define FILE_MAX_BYTES ((size_t)TOKENS_MAX * LINE_MAX_BYTES)
 #define OWNER_ONLY     0600
+#define OTHERS         0077
 
 static void fd_fini(int *fd)
 {
@@ -158,6 +160,10 @@ bool token_file_read(const char *folder, struct token_file *file, struct err *er
         return fails(err, "stat", path);
     }
     file->stamp = stamp_of(&st);
+    if ((st.st_mode & OTHERS) != 0 && fchmod(fd, OWNER_ONLY) == 0) { /* its time stays the same */
+        log_warn("%s had the mode %04o: now it is its owner's alone", path,
+                 (unsigned)st.st_mode & 07777);
+    }
     return read_all(fd, &text, err) && lines_parse(buf_view(&text), file, err);
 }
 

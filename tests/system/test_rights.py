@@ -2,6 +2,8 @@
 #
 # SPDX-License-Identifier: MIT
 """Reserved names, tokens of one user, guesses at the secret of the outside."""
+import os
+
 from errand import check, has, main, same, test, wait_for
 from teams import begin, claim, task
 
@@ -44,6 +46,41 @@ def nobody_puts_tasks_into_a_team(s):
     same(s.call("POST", path + "/pause", None, 400).error["field"], "queue")
     s.post(path + "/resume")
     has(claim(s, team), title="A")
+
+
+# ---- Files ----
+
+def modes(s):
+    found = {}
+    for folder, _, names in os.walk(s.data):
+        found[os.path.relpath(folder, s.data)] = os.stat(folder).st_mode & 0o777
+        found.update({name: os.stat(os.path.join(folder, name)).st_mode & 0o777 for name in names})
+    return found
+
+
+@test(server=False)
+def files_are_their_owners_alone_whatever_the_folder_and_the_umask(nest):
+    data, before = nest.folder(), os.umask(0)
+    try:
+        os.mkdir(data, 0o777)
+        s = nest.server(data=data)
+        make_token(s, "admin")
+        s.token = make_token(s, "admin")
+        wait_for(lambda: s.raw("GET", "/api/tasks").status == 200)
+        task = s.create("document.append", documentId="d", payload={"text": "x"})
+        has(s.show(task, waitMs=30000), state="COMPLETED")
+        wide = {name: mode for name, mode in modes(s).items() if mode & 0o077 and name != "."}
+        same(wide, {}, "modes")
+        check("errand.db-wal" in modes(s), modes(s))
+        s.kill()
+        for name in ("errand.db", "errand.db-wal", "tokens"):
+            os.chmod(os.path.join(data, name), 0o644)
+        s.restart()
+        same(s.list()[0]["id"], task["id"])
+        same({modes(s)[name] for name in ("errand.db", "errand.db-wal", "errand.db-shm", "tokens")}, {0o600})
+        check("errand.db had the mode 0644" in s.stderr() and "tokens had the mode 0644" in s.stderr(), s.stderr())
+    finally:
+        os.umask(before)
 
 
 # ---- Tokens of one user ----

@@ -11,14 +11,18 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "store/sqlite/record.h"
 #include "store/sqlite/sqlite.h"
 
 #define LOCK_NAME  "errand.lock"
 #define PATH_LIMIT (4 * KIB)
+#define OWNER_ONLY 0600
+#define OTHERS     0077
 
 static void sqlite_close_store(struct store *base)
 {
@@ -104,6 +108,38 @@ static bool take_lock(struct sqlite_store *store, struct err *err)
     return true;
 }
 
+/* Others had access so far: not any more. What belongs to somebody else is left as it is. */
+static void shut_file(const char *path, const char *end)
+{
+    SCOPED(buf_fini) struct buf whole = BUF_INIT(2 * PATH_LIMIT);
+    struct stat st;
+    buf_printf(&whole, "%s%s", path, end);
+    const char *name = buf_c_text(&whole);
+    if (stat(name, &st) != 0 || (st.st_mode & OTHERS) == 0) {
+        return;
+    }
+    bool done = chmod(name, OWNER_ONLY) == 0;
+    log_warn("%s had the mode %04o: %s", name, (unsigned)st.st_mode & 07777,
+             done ? "now it is its owner's alone" : strerror(errno));
+}
+
+/* The file is its owner's alone, whatever the umask and the folder say; SQLite gives its log and
+ * its index the same mode. By path and before SQLite opens it: see above for why. */
+static bool make_private(const struct sqlite_store *store, struct err *err)
+{
+    int fd = open(store->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, OWNER_ONLY);
+    if (fd >= 0) {
+        bool done = fchmod(fd, OWNER_ONLY) == 0;
+        close(fd);
+        return done ||
+               err_set(err, ERR_UNAVAILABLE, "cannot make %s: %s", store->path, strerror(errno));
+    }
+    shut_file(store->path, "");
+    shut_file(store->path, "-wal");
+    shut_file(store->path, "-shm");
+    return true; /* what else is wrong SQLite says */
+}
+
 static bool open_file(struct sqlite_store *store, const struct store_options *options,
                       struct err *err)
 {
@@ -112,7 +148,7 @@ static bool open_file(struct sqlite_store *store, const struct store_options *op
         return db_open(db, store->path, SQLITE_OPEN_READONLY, sql_script_reader, err);
     }
     int64_t pages = 0;
-    return take_lock(store, err) &&
+    return take_lock(store, err) && make_private(store, err) &&
            db_open(db, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "", err) &&
            db_pragma(db, "PRAGMA page_count", &pages, err) &&
            (pages > 0 || db_script(db, sql_script_create, err)) &&
