@@ -254,41 +254,48 @@ void on_why(struct batch *batch, struct command *command)
 /* ---- Queues ---- */
 
 /* The oldest ready task: by the broker's memory, or by the rows where it does not hold them all. */
-static int64_t oldest_of(struct batch *batch, struct str queue)
+static int64_t oldest_of(struct batch *batch, const struct store_count *count)
 {
     struct err err = ERR_INIT;
     int64_t oldest_ms = NEVER_MS;
-    if (!batch->engine->shared) {
-        return broker_oldest_ms(batch->engine->broker, queue);
+    if (count->tasks[TASK_QUEUED] == 0) {
+        return NEVER_MS;
     }
-    if (batch_begin(batch) && !tx_oldest(batch->tx, queue, &oldest_ms, &err)) {
+    if (!batch->engine->shared) {
+        return broker_oldest_ms(batch->engine->broker, count->queue);
+    }
+    if (batch_begin(batch) && !tx_oldest(batch->tx, count->queue, &oldest_ms, &err)) {
         batch_fail_store(batch, &err);
     }
     return oldest_ms;
 }
 
-static void view_lane(struct batch *batch, struct lane *lane, struct arena *arena,
-                      struct queue_view *view)
+/* `lane`: NULL if the queue is not remembered; then it has no settings either. */
+static void view_queue(struct batch *batch, const struct lane *lane,
+                       const struct store_count *count, struct arena *arena,
+                       struct queue_view *view)
 {
-    view->settings = lane->settings;
-    view->settings.name = arena_str(arena, lane->settings.name);
-    view->oldest_ms = oldest_of(batch, lane->settings.name);
-    view->enqueued = lane->enqueued;
-    view->completed = lane->completed;
-    memcpy(view->outcomes, lane->outcomes, sizeof view->outcomes);
-    view->wait = lane->wait;
-    view->run = lane->run;
+    *view = (struct queue_view){.oldest_ms = oldest_of(batch, count)};
+    memcpy(view->counts, count->tasks, sizeof view->counts);
+    if (lane != NULL) {
+        view->settings = lane->settings;
+        view->enqueued = lane->enqueued;
+        view->completed = lane->completed;
+        memcpy(view->outcomes, lane->outcomes, sizeof view->outcomes);
+        view->wait = lane->wait;
+        view->run = lane->run;
+    }
+    view->settings.name = arena_str(arena, count->queue);
 }
 
-static void fill_counts(const struct store_counts *counts, struct str name,
-                        int64_t out[TASK_STATES])
+static struct store_count count_of(const struct store_counts *counts, struct str name)
 {
     for (size_t i = 0; i < counts->count; i++) {
         if (str_eq(counts->at[i].queue, name)) {
-            memcpy(out, counts->at[i].tasks, sizeof counts->at[i].tasks);
-            return;
+            return counts->at[i];
         }
     }
+    return (struct store_count){.queue = name};
 }
 
 static bool counts_of(struct batch *batch, struct store_counts *counts, struct err *err)
@@ -302,41 +309,50 @@ static int by_name(const void *a, const void *b)
                    ((const struct queue_view *)b)->settings.name);
 }
 
-static int count_by_name(const void *a, const void *b)
+/* It has no tasks and no settings, but somebody waits for it, or something happened there. */
+static bool has_figures(const struct lane *lane)
 {
-    return str_cmp(((const struct store_count *)a)->queue, ((const struct store_count *)b)->queue);
+    return lane->enqueued > 0 || lane->run.count > 0 || !list_empty(&lane->waiting);
 }
 
-/* Both in order of name, so one walk through each joins them. */
-static void join_counts(struct command_queues *queues, struct store_counts *counts)
+/* Every queue that is in use, and of those with nothing but a history as many as are remembered. */
+static void list_queues(struct batch *batch, const struct store_counts *counts,
+                        struct command *command)
 {
-    size_t at = 0;
-    qsort(queues->views, queues->count, sizeof *queues->views, by_name);
-    qsort(counts->at, counts->count, sizeof *counts->at, count_by_name);
-    for (size_t i = 0; i < queues->count; i++) {
-        struct queue_view *view = &queues->views[i];
-        while (at < counts->count && str_cmp(counts->at[at].queue, view->settings.name) < 0) {
-            at++;
+    struct lanes *lanes = &batch->engine->lanes;
+    struct command_queues *queues = &command->queues;
+    size_t others = LANES_MAX - MIN(lanes->count, (size_t)LANES_MAX);
+    queues->views = arena_array(command->arena, struct queue_view, 1 + lanes->count + others);
+    for (size_t i = 0; i < counts->count; i++) {
+        struct lane *lane = lane_find(lanes, counts->at[i].queue);
+        if (lane != NULL || others > 0) {
+            view_queue(batch, lane, &counts->at[i], command->arena,
+                       &queues->views[queues->count++]);
         }
-        if (at < counts->count && str_eq(counts->at[at].queue, view->settings.name)) {
-            memcpy(view->counts, counts->at[at].tasks, sizeof view->counts);
+        if (lane != NULL) {
+            lane->listed = true;
+        } else {
+            others -= others > 0;
         }
     }
+    LIST_EACH(&lanes->all, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, all);
+        if (!lane->listed && has_figures(lane)) {
+            view_queue(batch, lane, &(struct store_count){.queue = lane->settings.name},
+                       command->arena, &queues->views[queues->count++]);
+        }
+        lane->listed = false;
+    }
+    qsort(queues->views, queues->count, sizeof *queues->views, by_name);
 }
 
 void on_queues(struct batch *batch, struct command *command)
 {
-    struct lanes *lanes = &batch->engine->lanes;
     struct store_counts counts;
     command->queues.count = 0;
-    command->queues.views = arena_array(command->arena, struct queue_view, lanes->count);
     if (counts_of(batch, &counts, &command->err)) {
-        LIST_EACH(&lanes->all, it)
-        {
-            view_lane(batch, HOLDER(it, struct lane, all), command->arena,
-                      &command->queues.views[command->queues.count++]);
-        }
-        join_counts(&command->queues, &counts);
+        list_queues(batch, &counts, command);
     }
     batch_answer(batch, command);
 }
@@ -364,16 +380,12 @@ static struct store_queue changed_settings(struct batch *batch, const struct com
 void on_queue(struct batch *batch, struct command *command)
 {
     struct command_queue *change = &command->queue;
-    struct lane *lane = lane_find(&batch->engine->lanes, change->name);
+    struct lanes *lanes = &batch->engine->lanes;
     struct store_counts counts;
-    if (lane == NULL && batch->engine->lanes.count >= LANES_MAX) {
-        err_set(&command->err, ERR_BUSY, "there are %d queues already: use one of them", LANES_MAX);
-    } else if (counts_of(batch, &counts, &command->err)) {
-        change->view = (struct queue_view){.oldest_ms = NEVER_MS};
-        if (lane != NULL) {
-            view_lane(batch, lane, command->arena, &change->view);
-        }
-        fill_counts(&counts, change->name, change->view.counts);
+    if (lanes_admit(lanes, &change->name, 1, &command->err) &&
+        counts_of(batch, &counts, &command->err)) {
+        struct store_count count = count_of(&counts, change->name);
+        view_queue(batch, lane_find(lanes, change->name), &count, command->arena, &change->view);
         change->view.settings = changed_settings(batch, change);
         batch->queue_changes[batch->queue_changes_count++] = change;
         batch->writes = true;
@@ -486,14 +498,15 @@ void on_worker(struct batch *batch, struct command *command)
 
 static void sum_lanes(struct batch *batch, struct queue_stats *stats)
 {
-    stats->oldest_ms = NEVER_MS;
-    LIST_EACH(&batch->engine->lanes.all, it)
+    const struct lanes *lanes = &batch->engine->lanes;
+    stats->wait = lanes->gone_wait;
+    stats->run = lanes->gone_run;
+    LIST_EACH(&lanes->all, it)
     {
         struct lane *lane = HOLDER(it, struct lane, all);
         histogram_merge(&stats->wait, &lane->wait);
         histogram_merge(&stats->run, &lane->run);
         stats->running_here += lane->running;
-        stats->oldest_ms = MIN(stats->oldest_ms, oldest_of(batch, lane->settings.name));
     }
 }
 
@@ -503,6 +516,7 @@ void on_stats(struct batch *batch, struct command *command)
     struct queue_stats *stats = &command->stats.stats;
     struct store_counts counts;
     *stats = (struct queue_stats){.now_ms = batch->now.wall_ms,
+                                  .oldest_ms = NEVER_MS,
                                   .waiting_claims = engine->waiting_count,
                                   .strays = engine->strays.by_id.count,
                                   .batches = engine->batches,
@@ -512,6 +526,7 @@ void on_stats(struct batch *batch, struct command *command)
             for (int state = 0; state < TASK_STATES; state++) {
                 stats->counts[state] += counts.at[i].tasks[state];
             }
+            stats->oldest_ms = MIN(stats->oldest_ms, oldest_of(batch, &counts.at[i]));
         }
         sum_lanes(batch, stats);
         struct rates *rates = &engine->rates;

@@ -206,13 +206,7 @@ static bool may_wait(struct batch *batch, struct command *command)
         return err_set(&command->err, ERR_BUSY, "%zu claims wait already: ask again later",
                        engine->waiting_count);
     }
-    for (size_t i = 0; engine->lanes.count + count > LANES_MAX && i < count; i++) {
-        if (lane_find(&engine->lanes, names[i]) == NULL) {
-            return err_set(&command->err, ERR_BUSY, "there are %d queues already: use one of them",
-                           LANES_MAX);
-        }
-    }
-    return true;
+    return command->claim.any_queue || lanes_admit(&engine->lanes, names, count, &command->err);
 }
 
 /* A claim that got nothing because another command of this batch was faster asks again at once: a
@@ -269,10 +263,13 @@ void claim_park(struct engine *engine, struct command *command)
     const struct str *names = claim_queues(claim, &names_count);
     claim->places = arena_array(command->arena, struct claim_place, count);
     for (size_t i = 0; i < count; i++) {
-        struct list *line =
-            claim->any_queue ? &engine->lanes.any : &lane_get(&engine->lanes, names[i])->waiting;
+        struct lane *lane = claim->any_queue ? NULL : lane_get(&engine->lanes, names[i]);
         claim->places[i].claim = command;
-        list_append(line, &claim->places[i].link);
+        claim->places[i].lane = lane;
+        list_append(lane == NULL ? &engine->lanes.any : &lane->waiting, &claim->places[i].link);
+        if (lane != NULL) {
+            lane_settle(&engine->lanes, lane);
+        }
     }
     list_append(&engine->waiting, &claim->waiting);
     engine->waiting_count += !is_ours(claim);
@@ -283,7 +280,11 @@ void claim_unpark(struct engine *engine, struct command *command)
 {
     struct command_claim *claim = &command->claim;
     for (size_t i = 0; i < places_count(claim); i++) {
-        list_remove(&claim->places[i].link);
+        struct claim_place *place = &claim->places[i];
+        list_remove(&place->link);
+        if (place->lane != NULL) {
+            lane_settle(&engine->lanes, place->lane);
+        }
     }
     list_remove(&claim->waiting);
     engine->waiting_count -= !is_ours(claim);

@@ -129,11 +129,9 @@ static bool any_removed(struct batch *batch, const struct task_id *known, size_t
  */
 static bool queues_fit(struct batch *batch, const struct command_create *create, struct err *err)
 {
-    struct lanes *lanes = &batch->engine->lanes;
-    for (size_t i = 0; lanes->count >= LANES_MAX && i < create->count; i++) {
-        if (lane_find(lanes, create->orders[i].task.queue) == NULL) {
-            return err_set(err, ERR_BUSY, "there are %d queues already: use one of them",
-                           LANES_MAX);
+    for (size_t i = 0; i < create->count; i++) {
+        if (!lanes_admit(&batch->engine->lanes, &create->orders[i].task.queue, 1, err)) {
+            return false;
         }
     }
     return true;

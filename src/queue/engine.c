@@ -20,9 +20,8 @@ static void init(struct engine *engine, const struct engine_options *options)
     engine->broker = options->broker;
     engine->ids = (struct id_maker){store_last_id(options->store), options->rand};
     due_init(&engine->due);
-    lanes_init(&engine->lanes);
     engine->shared = store_shared(options->store);
-    engine->lanes.shared = engine->shared;
+    lanes_init(&engine->lanes, engine->shared);
     engine->due.node = engine->shared ? options->node : STR_NONE;
     engine->due.renew_every_ms = OWN_RENEW_MS;
     engine->due.apart_ms = engine->shared && !options->clock->by_hand ? QUEUE_CLOCKS_APART_MS : 0;
@@ -62,10 +61,9 @@ bool engine_new(const struct engine_options *options, struct engine **out, struc
 void engine_ready(void *engine_pointer, struct str queue, struct str type)
 {
     struct engine *engine = *(struct engine **)engine_pointer;
-    struct lane *lane = engine == NULL ? NULL : lane_find(&engine->lanes, queue);
     (void)type;
-    if (lane != NULL) {
-        lane_wake(&engine->lanes, lane);
+    if (engine != NULL) {
+        lanes_wake(&engine->lanes, queue);
     }
     if (engine != NULL) {
         turns_ready(engine, queue);

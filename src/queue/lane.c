@@ -7,13 +7,17 @@
 #include "queue/due.h"
 #include "store/rate.h"
 
-void lanes_init(struct lanes *lanes)
+void lanes_init(struct lanes *lanes, bool shared)
 {
-    *lanes = (struct lanes){.by_name = MAP_INIT};
+    *lanes = (struct lanes){.by_name = MAP_INIT, .shared = shared};
     list_init(&lanes->all);
     list_init(&lanes->ready);
     list_init(&lanes->limited);
     list_init(&lanes->any);
+    list_init(&lanes->idle);
+    lanes->common = lane_get(lanes, STR("default"));
+    lane_settle(lanes, lanes->common);
+    lanes->count = 0;
 }
 
 void lanes_fini(struct lanes *lanes)
@@ -50,6 +54,7 @@ struct lane *lane_get(struct lanes *lanes, struct str name)
     map_add(&lanes->by_name, &lane->node, str_hash(name));
     list_append(&lanes->all, &lane->all);
     lanes->count++;
+    lane_settle(lanes, lane);
     return lane;
 }
 
@@ -92,6 +97,72 @@ static bool has_limit(const struct store_queue *settings)
     return settings->paused || settings->max_concurrent > 0 || settings->rate_per_second > 0;
 }
 
+/* ---- Which lanes are needed ---- */
+
+/* Where others use the store too, memory does not know how many tasks a queue has, and need not:
+ * the lane comes back with the next of them. */
+static bool is_idle(const struct lanes *lanes, const struct lane *lane)
+{
+    return list_empty(&lane->waiting) && lane->pending == 0 && (lanes->shared || lane->live == 0) &&
+           !has_limit(&lane->settings) && lane->settings.burst == 0 && lane != lanes->common;
+}
+
+void lane_settle(struct lanes *lanes, struct lane *lane)
+{
+    bool was = link_in_list(&lane->idle), is = is_idle(lanes, lane);
+    if (was) {
+        list_remove(&lane->idle);
+        lanes->idle_count--;
+    }
+    if (is) {
+        list_append(&lanes->idle, &lane->idle);
+        lanes->idle_count++;
+    }
+}
+
+bool lanes_admit(const struct lanes *lanes, const struct str *names, size_t count, struct err *err)
+{
+    size_t used = lanes->count - lanes->idle_count;
+    for (size_t i = 0; used + count > LANES_MAX && i < count; i++) {
+        used += lane_find(lanes, names[i]) == NULL;
+        if (used > LANES_MAX) {
+            return err_set(
+                err, ERR_BUSY,
+                "%d queues have tasks, settings or claims that wait, and there cannot be "
+                "more: use one of them, or ask again when one has run empty",
+                LANES_MAX);
+        }
+    }
+    return true;
+}
+
+static void lane_forget(struct lanes *lanes, struct lane *lane)
+{
+    histogram_merge(&lanes->gone_wait, &lane->wait);
+    histogram_merge(&lanes->gone_run, &lane->run);
+    map_remove(&lanes->by_name, &lane->node);
+    list_remove(&lane->all);
+    list_remove(&lane->idle);
+    lanes->idle_count--;
+    lanes->count--;
+    mem_free((char *)lane->settings.name.ptr);
+    mem_free(lane);
+}
+
+void lanes_trim(struct lanes *lanes)
+{
+    LIST_EACH(&lanes->idle, it)
+    {
+        struct lane *lane = HOLDER(it, struct lane, idle);
+        if (lanes->count <= LANES_MAX) {
+            return;
+        }
+        if (!link_in_list(&lane->ready)) { /* else claims on every queue are still to be asked */
+            lane_forget(lanes, lane);
+        }
+    }
+}
+
 /* A new rate begins with a full bucket; after a restart nobody knows how full it was, and a hard
  * limit must not be exceeded by restarting. */
 static void set_rate(struct lane *lane, const struct store_queue *settings, bool at_boot,
@@ -118,6 +189,7 @@ void lane_configure(struct lanes *lanes, struct lane *lane, const struct store_q
     if (has_limit(settings)) {
         list_append(&lanes->limited, &lane->limited);
     }
+    lane_settle(lanes, lane);
     lane_wake(lanes, lane);
 }
 
@@ -135,6 +207,14 @@ void lane_wake(struct lanes *lanes, struct lane *lane)
     bool awaited = !list_empty(&lane->waiting) || !list_empty(&lanes->any);
     if (awaited && !link_in_list(&lane->ready)) {
         list_append(&lanes->ready, &lane->ready);
+    }
+}
+
+void lanes_wake(struct lanes *lanes, struct str name)
+{
+    struct lane *lane = lane_find(lanes, name);
+    if (lane != NULL || !list_empty(&lanes->any)) {
+        lane_wake(lanes, lane != NULL ? lane : lane_get(lanes, name));
     }
 }
 

@@ -79,10 +79,9 @@ static struct proposal *add_proposal(struct batch *batch, struct command *comman
 
 void note_pending(struct batch *batch, const struct hint *hint, int64_t by)
 {
-    struct lane *lane = lane_find(&batch->engine->lanes, hint->queue);
-    if (lane != NULL) {
-        lane->pending += by;
-    }
+    struct lane *lane = lane_get(&batch->engine->lanes, hint->queue);
+    lane->pending += by;
+    lane_settle(&batch->engine->lanes, lane);
 }
 
 static uint64_t want_hash(const struct command_claim *claim)

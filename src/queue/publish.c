@@ -269,6 +269,8 @@ static void note_change(struct engine *engine, const struct item *item, struct n
         rates_add(engine->rates.finished, &engine->rates, at, 1);
         note_finished(engine, now);
     }
+    lane->live += !task_state_terminal(now->state) - !task_state_terminal(was->state);
+    lane_settle(&engine->lanes, lane);
     bool renewed = item->renewed || was->state != now->state;
     remember_due(engine, now, renewed ? DUE_WRITTEN : DUE_SAME, at);
 }
@@ -325,7 +327,10 @@ static void publish_orders(struct batch *batch)
     for (size_t i = 0; i < batch->orders_count; i++) {
         const struct task *task = &batch->orders[i]->task;
         const struct item *met = batch_met(batch, batch->orders[i]);
-        lane_get(&engine->lanes, task->queue)->enqueued++;
+        struct lane *lane = lane_get(&engine->lanes, task->queue);
+        lane->enqueued++;
+        lane->live += !task_state_terminal(task->state);
+        lane_settle(&engine->lanes, lane);
         if (met == NULL) {
             publish_new(batch, task);
         } else {
@@ -341,17 +346,15 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
 {
     const struct item *item = batch_item(batch, hint->id);
     struct broker *broker = batch->engine->broker;
+    note_pending(batch, hint, -1);
     if (item == NULL || item->parked || item->refused) {
-        lane_get(&batch->engine->lanes, hint->queue)->pending--;
         if (item != NULL && item->refused) {
             put_off(batch->engine, hint);
         }
         return;
     }
-    struct lane *lane = lane_get(&batch->engine->lanes, hint->queue);
-    lane->pending--;
     if (item->was.state == TASK_RUNNING || item->now.state != TASK_RUNNING) {
-        lane_wake(&batch->engine->lanes, lane); /* the place it did not take is another's */
+        lanes_wake(&batch->engine->lanes, hint->queue); /* the place it did not take is another's */
     }
     if (item->found && item->owner == NULL && item->now.state == TASK_QUEUED &&
         !item->now.container) {
@@ -450,6 +453,7 @@ void publish(struct batch *batch)
     flow_publish(batch);
     publish_aborts(batch);
     broker_flush(engine->broker);
+    lanes_trim(&engine->lanes);
     guests_settle(batch, true);
     if (batch->writes && engine->tend_at_mono_ms == NEVER_MS) {
         engine->tend_at_mono_ms = batch->now.mono_ms + TEND_AFTER_MS;
@@ -540,14 +544,33 @@ static void boot_members(struct boot *boot)
     }
 }
 
+static int64_t live_of(const struct store_count *count)
+{
+    int64_t live = 0;
+    for (int state = 0; state < TASK_STATES; state++) {
+        live += task_state_terminal((enum task_state)state) ? 0 : count->tasks[state];
+    }
+    return live;
+}
+
+/* Of queues that have only a history as many are remembered as there is room for. */
 static bool boot_lanes(struct boot *boot, struct err *err)
 {
+    struct lanes *lanes = &boot->engine->lanes;
     struct store_counts counts;
     if (!store_counts(boot->engine->store, &boot->arena, &counts, err)) {
         return false;
     }
     for (size_t i = 0; i < counts.count; i++) {
-        lane_get(&boot->engine->lanes, counts.at[i].queue);
+        int64_t live = live_of(&counts.at[i]);
+        if (live > 0) {
+            struct lane *lane = lane_get(lanes, counts.at[i].queue);
+            lane->live = live;
+            lane_settle(lanes, lane);
+        }
+    }
+    for (size_t i = 0; i < counts.count && lanes->count < LANES_MAX; i++) {
+        lane_get(lanes, counts.at[i].queue);
     }
     return true;
 }

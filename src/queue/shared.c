@@ -164,11 +164,7 @@ void on_heard(struct batch *batch, struct command *command)
     struct lanes *lanes = &batch->engine->lanes;
     const struct command_heard *heard = &command->heard;
     for (size_t i = 0; i < heard->count; i++) {
-        struct lane *lane = lane_find(lanes, heard->queues[i]);
-        bool wanted = lane == NULL && !list_empty(&lanes->any) && lanes->count < LANES_MAX;
-        if (lane != NULL || wanted) {
-            lane_wake(lanes, lane_get(lanes, heard->queues[i]));
-        }
+        lanes_wake(lanes, heard->queues[i]);
         turns_ready(batch->engine, heard->queues[i]);
     }
     if (heard->count == 0 || heard->all) {

@@ -1,7 +1,7 @@
 # tests/system/test_queues.py: queues: their limits, their pause, their purge.
 #
 # SPDX-License-Identifier: MIT
-from errand import START, check, has, main, same, test, together
+from errand import START, check, has, later, main, same, test, together
 
 STATES = ("SCHEDULED", "WAITING", "QUEUED", "RUNNING", "RETRYING", "COMPLETED", "FAILED",
           "CANCELLED", "TIMEOUT")
@@ -181,6 +181,29 @@ def a_purge_cancels_what_has_not_started(s):
     has(s.show(other), state="QUEUED")
     s.complete(claimed)
     same(s.post("/api/queues/q/purge"), {"count": 0})
+
+
+def create_apart(s, stem, count, **fields):
+    for at in range(0, count, 1000):
+        s.post("/api/tasks", [{"taskType": "t", "queue": f"{stem}-{at + i}", **fields} for i in range(1000)], 201)
+
+
+@test(clock=START, args=("--workers", "0"))
+def queues_that_have_run_empty_leave_room_for_others(s):
+    """Names are given back: what has ended on ten thousand queues stands in nobody's way."""
+    create_apart(s, "gone", 10000, expiresAt=later(START, 1000))
+    answer = s.call("POST", "/api/tasks", {"taskType": "t", "queue": "more"}, 429)
+    check("10000 queues" in answer.json["error"]["message"], answer.json)
+    s.create("t")
+    s.advance(2000)
+    s.create("t")
+    create_apart(s, "next", 2000)
+    s.create("t", queue="more")
+    same(len(s.claim(max=10)), 2)
+    s.restart()
+    s.create("t", queue="still-more")
+    same(queue(s, "next-7")["counts"]["QUEUED"], 1)
+    check(len(s.get("/api/queues")) <= 10001)
 
 
 main()
