@@ -27,8 +27,22 @@ void counts_fini(struct counts *counts)
         mem_free(counts->at[i]);
     }
     mem_free(counts->at);
+    mem_free(counts->spare);
     map_fini(&counts->by_name);
     pthread_mutex_destroy(&counts->lock);
+}
+
+/* Under the lock. */
+static size_t take_slot(struct counts *counts)
+{
+    if (counts->spare_count > 0) {
+        return counts->spare[--counts->spare_count];
+    }
+    if (counts->count == counts->room) {
+        counts->room = MAX(16, counts->room * 2);
+        counts->at = mem_array(counts->at, counts->room, sizeof(*counts->at));
+    }
+    return counts->count++;
 }
 
 static struct count_queue *add_queue(struct counts *counts, struct str name, uint64_t hash)
@@ -39,14 +53,23 @@ static struct count_queue *add_queue(struct counts *counts, struct str name, uin
     map_add(&counts->by_name, &queue->node, hash);
 
     pthread_mutex_lock(&counts->lock);
-    if (counts->count == counts->room) {
-        counts->room = MAX(16, counts->room * 2);
-        counts->at = mem_array(counts->at, counts->room, sizeof(*counts->at));
-    }
-    queue->slot = counts->count;
-    counts->at[counts->count++] = queue;
+    queue->slot = take_slot(counts);
+    counts->at[queue->slot] = queue;
     pthread_mutex_unlock(&counts->lock);
     return queue;
+}
+
+/* Under the lock. */
+static void drop_queue(struct counts *counts, struct count_queue *queue)
+{
+    if (counts->spare_count == counts->spare_room) {
+        counts->spare_room = MAX(16, counts->spare_room * 2);
+        counts->spare = mem_array(counts->spare, counts->spare_room, sizeof *counts->spare);
+    }
+    counts->spare[counts->spare_count++] = queue->slot;
+    counts->at[queue->slot] = NULL;
+    map_remove(&counts->by_name, &queue->node);
+    mem_free(queue);
 }
 
 size_t counts_slot(struct counts *counts, struct str name)
@@ -64,6 +87,11 @@ size_t counts_slot(struct counts *counts, struct str name)
 struct str counts_name(const struct counts *counts, size_t slot)
 {
     return counts->at[slot]->name;
+}
+
+int64_t counts_tasks(const struct counts *counts, size_t slot, enum task_state state)
+{
+    return counts->at[slot]->tasks[state];
 }
 
 void count_change_fini(struct count_change *change)
@@ -103,29 +131,6 @@ void count_change_settings(struct count_change *change, size_t slot)
     touch(change, slot)->settings = true;
 }
 
-void count_change_clear(struct count_change *change)
-{
-    for (size_t i = 0; i < change->touched_count; i++) {
-        change->at[change->touched[i]] = (struct count_delta){0};
-    }
-    change->touched_count = 0;
-}
-
-void counts_apply(struct counts *counts, struct count_change *change)
-{
-    pthread_mutex_lock(&counts->lock);
-    for (size_t i = 0; i < change->touched_count; i++) {
-        const struct count_delta *delta = &change->at[change->touched[i]];
-        struct count_queue *queue = counts->at[change->touched[i]];
-        queue->settings |= delta->settings;
-        for (size_t state = 0; state < TASK_STATES; state++) {
-            queue->tasks[state] += delta->tasks[state];
-        }
-    }
-    pthread_mutex_unlock(&counts->lock);
-    count_change_clear(change);
-}
-
 static bool worth_listing(const struct count_queue *queue)
 {
     bool any = queue->settings;
@@ -135,6 +140,35 @@ static bool worth_listing(const struct count_queue *queue)
     return any;
 }
 
+static void end_change(struct counts *counts, struct count_change *change, bool committed)
+{
+    pthread_mutex_lock(&counts->lock);
+    for (size_t i = 0; i < change->touched_count; i++) {
+        struct count_delta *delta = &change->at[change->touched[i]];
+        struct count_queue *queue = counts->at[change->touched[i]];
+        queue->settings |= committed && delta->settings;
+        for (size_t state = 0; state < TASK_STATES; state++) {
+            queue->tasks[state] += committed ? delta->tasks[state] : 0;
+        }
+        if (!worth_listing(queue)) {
+            drop_queue(counts, queue);
+        }
+        *delta = (struct count_delta){0};
+    }
+    pthread_mutex_unlock(&counts->lock);
+    change->touched_count = 0;
+}
+
+void counts_apply(struct counts *counts, struct count_change *change)
+{
+    end_change(counts, change, true);
+}
+
+void counts_abandon(struct counts *counts, struct count_change *change)
+{
+    end_change(counts, change, false);
+}
+
 void counts_list(struct counts *counts, struct arena *arena, struct store_counts *out)
 {
     *out = (struct store_counts){0};
@@ -142,7 +176,7 @@ void counts_list(struct counts *counts, struct arena *arena, struct store_counts
     out->at = arena_array(arena, struct store_count, MAX(1, counts->count));
     for (size_t i = 0; i < counts->count; i++) {
         const struct count_queue *queue = counts->at[i];
-        if (worth_listing(queue)) {
+        if (queue != NULL && worth_listing(queue)) {
             struct store_count *count = &out->at[out->count++];
             count->queue = arena_str(arena, queue->name);
             memcpy(count->tasks, queue->tasks, sizeof count->tasks);

@@ -15,9 +15,11 @@
 #include "store/store.h"
 
 struct counts {
-    pthread_mutex_t lock;    /* guards `at` and `count` */
-    struct count_queue **at; /* by slot */
+    pthread_mutex_t lock;    /* guards `at`, what it points to, and `count` */
+    struct count_queue **at; /* by slot; NULL: free */
     size_t count, room;
+    size_t *spare; /* free slots */
+    size_t spare_count, spare_room;
     struct map by_name;
 };
 
@@ -37,17 +39,20 @@ struct count_change {
 void counts_init(struct counts *counts);
 void counts_fini(struct counts *counts);
 
-/* The slot of a queue, made if it is new. Slots are small numbers and stay. */
+/* The slot of a queue, made if it is new. Slots are small numbers. A queue that a change touched
+ * and that has neither tasks nor settings after it loses its slot with the end of that change. */
 size_t counts_slot(struct counts *counts, struct str queue);
 struct str counts_name(const struct counts *counts, size_t slot);
+int64_t counts_tasks(const struct counts *counts, size_t slot, enum task_state state);
 
 void count_change_fini(struct count_change *change);
 void count_change_add(struct count_change *change, size_t slot, enum task_state state, int64_t n);
 void count_change_settings(struct count_change *change, size_t slot);
-void count_change_clear(struct count_change *change);
 
 /* It is committed: lets the change in, and clears it. */
 void counts_apply(struct counts *counts, struct count_change *change);
+/* It came to nothing: clears it. */
+void counts_abandon(struct counts *counts, struct count_change *change);
 
 /* Every queue that has tasks or settings. */
 void counts_list(struct counts *counts, struct arena *arena, struct store_counts *out);

@@ -42,8 +42,8 @@ uint64_t store_epoch(const struct store *store);   /* grows by one with each wri
 /* Calls `each` for every task that is not terminal, in order of creation: how memory is rebuilt at
  * start. The task has what memory needs: id, type, queue, document, state, priority, attempt,
  * queued_ms, scheduled_ms and expires_ms, parent, batch, flags and unmet; a RUNNING one also all
- * the rest of where it stands, its lease among it. Its type and queue live as long as the store,
- * the rest until `each` returns. A million take well under half a second. */
+ * the rest of where it stands, its lease among it. Its texts live until `each` returns. A million
+ * take well under half a second. */
 typedef bool store_each_fn(void *arg, const struct task *task, struct err *err);
 MUST_CHECK bool store_scan_live(struct store *store, store_each_fn *each, void *arg,
                                 struct err *err);

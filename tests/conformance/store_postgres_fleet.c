@@ -354,6 +354,34 @@ TEST(both_nodes_count_and_either_sees_the_sum)
     check_healthy(&p.b);
 }
 
+/* What two nodes counted adds up to nothing only together. */
+TEST(counters_of_queues_without_tasks_are_dropped)
+{
+    SCOPED(pair_fini) struct pair p;
+    pair_init(&p);
+    struct err err = ERR_INIT;
+    bool more = true;
+    struct task gone = pair_queued(&p, "gone", "t", TASK_NORMAL, NULL);
+    struct task kept = pair_queued(&p, "kept", "t", TASK_NORMAL, NULL);
+    struct tx *tx = pair_begin(p.other);
+    CHECK(start_in(&p, tx, &gone));
+    CHECK(start_in(&p, tx, &kept));
+    pair_commit(tx);
+    struct task ended;
+    CHECK(bench_load(&p.b, gone.id, &ended));
+    bench_complete(&p.b, &ended, "1");
+    CHECK_OK(store_tend(p.b.store, &more, &err)); /* nothing was removed yet */
+    CHECK_EQ(place_run(p.b.place, "SELECT count(*) FROM counter WHERE queue = 'gone'"), 2);
+
+    bench_delete(&p.b, gone.id);
+    CHECK_OK(store_tend(p.b.store, &more, &err));
+    CHECK(!more);
+    CHECK_EQ(place_run(p.b.place, "SELECT count(*) FROM counter WHERE queue = 'gone'"), 0);
+    CHECK_EQ(place_run(p.b.place, "SELECT count(*) FROM counter WHERE queue = 'kept'"), 2);
+    CHECK_EQ(bench_count(&p.b, "kept", TASK_RUNNING), 1);
+    check_healthy(&p.b);
+}
+
 TEST(documents_tell_their_holder_and_who_waits)
 {
     SCOPED(pair_fini) struct pair p;

@@ -13,6 +13,7 @@ struct place {
 
 /* Writes into the file behind the store's back. */
 void place_run(struct place *place, const char *sql);
+int64_t place_ask(struct place *place, const char *sql); /* the first column of the first row */
 
 bool place_try_open(struct place *place, const struct store_options *like, struct store **out,
                     struct err *err);

@@ -26,6 +26,19 @@ void place_run(struct place *place, const char *sql)
     sqlite3_close(db);
 }
 
+int64_t place_ask(struct place *place, const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *s = NULL;
+    CHECK_EQ(sqlite3_open_v2(place->file, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    CHECK_EQ(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
+    CHECK_EQ(sqlite3_step(s), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return value;
+}
+
 TEST(a_second_server_on_the_same_folder_is_refused)
 {
     SCOPED(bench_fini) struct bench b;
@@ -370,19 +383,6 @@ static void insert_plain(struct bench *b, size_t n)
         CHECK_OK(tx_insert(tx, &one, 1, &err));
     }
     CHECK_OK(tx_commit(&tx, &err));
-}
-
-static int64_t place_ask(struct place *place, const char *sql)
-{
-    sqlite3 *db = NULL;
-    sqlite3_stmt *s = NULL;
-    CHECK_EQ(sqlite3_open_v2(place->file, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    CHECK_EQ(sqlite3_prepare_v2(db, sql, -1, &s, NULL), SQLITE_OK);
-    CHECK_EQ(sqlite3_step(s), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(s, 0);
-    sqlite3_finalize(s);
-    sqlite3_close(db);
-    return value;
 }
 
 TEST(a_commit_brings_the_late_index_forward_when_it_lags_too_far)

@@ -35,7 +35,7 @@ static void end(struct memory_tx *tx)
     leases_fini(&tx->leases);
     pile_fini(&tx->records);
     mem_free(tx->queues);
-    count_change_clear(&tx->counts);
+    counts_abandon(&tx->store->counts, &tx->counts);
     tx->shelf = (struct shelf){0};
     tx->queues = NULL;
     tx->queues_count = 0;

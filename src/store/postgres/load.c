@@ -219,15 +219,12 @@ bool pg_find_keys(struct tx *base, const struct str *keys, size_t n, struct task
 
 /* ---- Looking at all that is live ---- */
 
-static struct str name_kept(struct counts *names, struct str name)
-{
-    return counts_name(names, counts_slot(names, name));
-}
-
 /* The columns of scan_live.sql. */
-static void read_live(struct pg_store *store, const PGresult *rows, size_t i, struct task *task)
+static void read_live(const PGresult *rows, size_t i, struct task *task)
 {
     *task = (struct task){.id = get_id(rows, i, 0),
+                          .type = get_str(rows, i, 1),
+                          .queue = get_str(rows, i, 2),
                           .document = get_str(rows, i, 3),
                           .parent = get_id(rows, i, 4),
                           .batch = get_id(rows, i, 5),
@@ -235,8 +232,6 @@ static void read_live(struct pg_store *store, const PGresult *rows, size_t i, st
                           .continues = get_bool(rows, i, 7),
                           .runs_anyway = get_bool(rows, i, 8),
                           .expires_ms = get_int(rows, i, 9)};
-    task->type = name_kept(&store->types, get_str(rows, i, 1));
-    task->queue = name_kept(&store->counts, get_str(rows, i, 2));
     get_standing(rows, i, 10, task);
 }
 
@@ -255,7 +250,7 @@ static bool scan_page(struct pg_store *store, struct task_id *after, store_each_
         return false;
     }
     for (size_t i = 0; i < get_count(call.result) && ok; i++) {
-        read_live(store, call.result, i, &task);
+        read_live(call.result, i, &task);
         *after = task.id;
         ok = each(arg, &task, err);
     }

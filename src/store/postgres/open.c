@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT */
 #include <poll.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/postgres/fleet.h"
@@ -17,6 +18,9 @@
 #define OPEN_WAIT_MS  (10 * SECOND_MS)
 #define OPEN_ATTEMPTS 5   /* while others get in our way (SQLSTATE 40P01, 40001) */
 #define OPEN_PAUSE_MS 100 /* at most, between two of them */
+
+#define COUNTERS_CHUNK    1000 /* queues whose counters go in one transaction */
+#define COUNTERS_PAUSE_US (INT64_C(60) * 1000 * 1000) /* it adds up all counters */
 
 static void end_writing(struct pg_store *store)
 {
@@ -47,7 +51,6 @@ static void pg_close_store(struct store *base)
     args_fini(&store->tx.logs);
     arena_fini(&store->tx.arena);
     counts_fini(&store->counts);
-    counts_fini(&store->types);
     pg_address_fini(&store->address);
     mem_free(store);
 }
@@ -64,13 +67,30 @@ static uint64_t epoch(const struct store *base)
     return ((const struct pg_store *)base)->epoch;
 }
 
-/* The server vacuums by itself. */
+/* The server vacuums by itself. What is left are the counters of queues whose last task was
+ * removed.
+ */
 static bool tend(struct store *base, bool *more, struct err *err)
 {
-    (void)base;
-    (void)err;
+    struct pg_store *store = PG_STORE(base);
+    int64_t now_us = clock_real_mono_us();
     *more = false;
-    return true;
+    if (!store->removed_tasks || now_us < store->drop_counters_us) {
+        return true;
+    }
+    SCOPED(tx_close) struct tx *tx = NULL;
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    arg_int(&args, COUNTERS_CHUNK);
+    struct pg_call call = {.sql = PG_DROP_COUNTERS, .args = &args};
+    if (!pg_begin(base, &tx, err) || !pg_tx_run(PG_TX(tx), &call, 1, TX_WRITES, err)) {
+        return err_wrap(err, "drop counters");
+    }
+    *more = get_count(call.result) >= COUNTERS_CHUNK;
+    pg_calls_fini(&call, 1);
+    store->removed_tasks = *more;
+    store->drop_counters_us = *more ? now_us : now_us + COUNTERS_PAUSE_US;
+    return tx_commit(&tx, err);
 }
 
 static const struct fleet_ops fleet = {
@@ -209,7 +229,6 @@ bool postgres_store_open(struct str rest, const struct store_options *options, s
     (void)rest; /* libpq reads the url as a whole */
     store->store.ops = &ops;
     counts_init(&store->counts);
-    counts_init(&store->types);
     args_init(&store->tx.attempts, true);
     args_init(&store->tx.logs, true);
     pg_init(&store->pg, &store->address);

@@ -46,7 +46,8 @@ struct pg_store {
     int64_t node; /* 0: reading only */
     uint64_t epoch;
     struct counts counts;       /* slots for queues; the figures themselves are in the rows */
-    struct counts types;        /* texts that live as long as the store */
+    bool removed_tasks;         /* some since counters were last dropped */
+    int64_t drop_counters_us;   /* real, monotonic: not before */
     _Atomic(struct pg *) spare; /* whoever takes it puts it back */
     _Atomic uint64_t commits;
     _Atomic int64_t commit_us_sum;

@@ -34,6 +34,7 @@ static bool remove_rows(struct pg_tx *tx, struct args *ids, size_t *removed, str
         int64_t n = get_int(call.result, i, 2);
         pg_count(tx, get_str(call.result, i, 0), (enum task_state)get_int(call.result, i, 1), -n);
         *removed += (size_t)n;
+        tx->store->removed_tasks = true;
     }
     pg_calls_fini(&call, 1);
     return true;

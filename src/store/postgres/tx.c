@@ -43,7 +43,7 @@ bool pg_begin(struct store *base, struct tx **out, struct err *err)
 static void forget(struct pg_tx *tx)
 {
     tx->open = tx->begun = false;
-    count_change_clear(&tx->counts);
+    counts_abandon(&tx->store->counts, &tx->counts);
     args_clear(&tx->attempts);
     args_clear(&tx->logs);
     map_fini(&tx->ties);

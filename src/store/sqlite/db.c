@@ -12,7 +12,7 @@
 
 bool db_open(struct db *db, const char *path, int flags, const char *script, struct err *err)
 {
-    *db = (struct db){.names_by_text = MAP_INIT};
+    *db = (struct db){.names_by_text = MAP_INIT, .names_by_id = MAP_INIT};
     int rc = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
                              NULL);
     if (rc != SQLITE_OK) {

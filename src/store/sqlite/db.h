@@ -21,12 +21,12 @@ struct name; /* an interned text */
 struct db {
     sqlite3 *handle;
     sqlite3_stmt *statements[SQL_COUNT];
-    bool rare_bound[SQL_COUNT];     /* parameters that are mostly NULL are not: see row.c */
-    struct bound *bound[SQL_COUNT]; /* by parameter: see bind_again() */
-    struct name **names;            /* by id; NULL where not known yet */
-    size_t names_room;
-    int64_t names_last; /* the highest id; the writer's only */
-    struct map names_by_text;
+    bool rare_bound[SQL_COUNT];            /* parameters that are mostly NULL are not: see row.c */
+    struct bound *bound[SQL_COUNT];        /* by parameter: see bind_again() */
+    struct map names_by_id, names_by_text; /* those met lately */
+    int64_t names_last;                    /* the highest id; the writer's only */
+    unsigned char *names_used;             /* a bit for each id: see names_walk.c; NULL: no walk */
+    int64_t names_marked_to;               /* the highest that has a bit */
 };
 
 /* ---- Life ---- */
@@ -104,14 +104,20 @@ static inline int64_t column_int(sqlite3_stmt *s, int at)
 
 /* ---- Names ---- */
 
-MUST_CHECK bool names_load(struct db *db, struct err *err);
+#define NAMES_CACHED_MAX 10000 /* texts that a connection keeps at hand */
+
 /* *id becomes 0 when nobody has that name. */
 MUST_CHECK bool name_find(struct db *db, struct str text, int64_t *id, struct err *err);
 /* Adds it in the current transaction if it is new. */
 MUST_CHECK bool name_intern(struct db *db, struct str text, int64_t *id, struct err *err);
+/* The text is borrowed until the next names_trim(). */
 MUST_CHECK bool name_text(struct db *db, int64_t id, struct str *out, struct err *err);
+void name_forget(struct db *db, int64_t id); /* its row is gone */
 /* The transaction was rolled back: forgets names above `last`. */
-void names_forget(struct db *db, int64_t last);
+void names_undo(struct db *db, int64_t last);
+/* Between two rows: keeps memory bounded, however many names they have. */
+void names_trim(struct db *db);
+void name_used(struct db *db, int64_t id); /* while there is a walk: it must stay */
 void names_fini(struct db *db);
 
 #endif

@@ -241,28 +241,31 @@ static bool vacuum_due(struct db *db, bool *due, struct err *err)
     return true;
 }
 
-static bool tend(struct sqlite_store *store, bool index, bool vacuum, struct err *err)
+static bool tend(struct sqlite_store *store, bool index, bool vacuum, bool names, struct err *err)
 {
     SCOPED(tx_close) struct tx *tx = NULL;
     return sqlite_begin(&store->store, &tx, err) &&
            (!index || index_forward(SQLITE_TX(tx), TEND_SLICE, err)) &&
-           (!vacuum || db_script(&store->db, sql_script_vacuum, err)) && tx_commit(&tx, err);
+           (!vacuum || db_script(&store->db, sql_script_vacuum, err)) &&
+           (!names || names_step(store, err)) && tx_commit(&tx, err);
 }
 
 bool sqlite_tend(struct store *base, bool *more, struct err *err)
 {
     struct sqlite_store *store = SQLITE_STORE(base);
-    bool index = store->index_lag >= INDEX_LAG_TEND, vacuum = false;
+    bool index = store->index_lag >= INDEX_LAG_TEND, vacuum = false, names = names_due(store);
     *more = false;
     if (!vacuum_due(&store->db, &vacuum, err)) {
         return false;
     }
-    if (!index && !vacuum) {
+    if (!index && !vacuum && !names) {
         return true;
     }
-    if (!tend(store, index, vacuum, err)) {
+    if (!tend(store, index, vacuum, names, err)) {
+        names_walk_end(store);
+        store->names.removed_tasks = store->names.count; /* it begins anew */
         return err_wrap(err, "tend the store");
     }
-    *more = vacuum || store->index_lag >= INDEX_LAG_TEND;
+    *more = vacuum || store->index_lag >= INDEX_LAG_TEND || names_due(store);
     return true;
 }

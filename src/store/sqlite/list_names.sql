@@ -1,2 +1,2 @@
--- store/sqlite/list_names.sql: all interned texts, to be kept in memory.
-SELECT id, text FROM name ORDER BY id;
+-- store/sqlite/list_names.sql: names in order of their numbers, to see which of them nobody uses.
+SELECT id FROM name WHERE id > :cursor AND id <= :last ORDER BY id LIMIT :most;

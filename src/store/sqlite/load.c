@@ -38,6 +38,7 @@ static bool read_row(struct db *db, sqlite3_stmt *s, struct task_row *row, struc
 bool load_row(struct db *db, int64_t k, int64_t omit_over, struct loaded *out, struct err *err)
 {
     static const enum sql_id places[] = {SQL_LOAD_LIVE, SQL_LOAD_DONE};
+    names_trim(db);
     out->found = false;
     out->row = (struct task_row){.task.id.hi = (uint64_t)k};
     for (size_t i = 0; i < ARRAY_LEN(places) && !out->found; i++) {
@@ -180,6 +181,7 @@ static bool tell_live(struct sqlite_store *store, sqlite3_stmt *s, store_each_fn
 {
     struct db *db = &store->db;
     struct task task;
+    names_trim(db);
     if (!read_live(db, s, &task, err)) {
         return false;
     }

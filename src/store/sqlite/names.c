@@ -1,27 +1,39 @@
 /* store/sqlite/names.c: task types and queues, each text once. See db.h.
  *
- * The writer knows every name from the start and hands out numbers itself; a reader meets new ones
- * in its rows and looks them up. A name's text stays where it is as long as its connection.
+ * The writer hands out the numbers itself, each once in the life of the process, so that a reader
+ * may keep what it has learned of a number; a text may get another number after nobody used it for
+ * a while (names_walk.c), so only the writer, which knows when, keeps the way from text to number.
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "store/sqlite/db.h"
 
 struct name {
-    struct map_node node;
+    struct map_node by_text, by_id;
     int64_t id;
     struct str text; /* owned, behind the struct */
 };
 
-static struct name *known(struct db *db, struct str text)
+static uint64_t hash_of(int64_t id)
+{
+    return (uint64_t)id * UINT64_C(0x9E3779B97F4A7C15); /* one to one */
+}
+
+static struct name *known(const struct db *db, struct str text)
 {
     for (struct map_node *n = map_find(&db->names_by_text, str_hash(text)); n; n = map_again(n)) {
-        struct name *name = HOLDER(n, struct name, node);
+        struct name *name = HOLDER(n, struct name, by_text);
         if (str_eq(name->text, text)) {
             return name;
         }
     }
     return NULL;
+}
+
+static struct name *numbered(const struct db *db, int64_t id)
+{
+    struct map_node *n = map_find(&db->names_by_id, hash_of(id));
+    return n == NULL ? NULL : HOLDER(n, struct name, by_id);
 }
 
 static struct name *remember(struct db *db, int64_t id, struct str text)
@@ -30,47 +42,51 @@ static struct name *remember(struct db *db, int64_t id, struct str text)
     memcpy(name + 1, text.ptr, text.len);
     name->id = id;
     name->text = (struct str){(char *)(name + 1), text.len};
-    map_add(&db->names_by_text, &name->node, str_hash(text));
-
-    if ((size_t)id >= db->names_room) {
-        size_t room = MAX(64, (size_t)id * 2);
-        db->names = mem_array(db->names, room, sizeof(*db->names));
-        memset(db->names + db->names_room, 0, (room - db->names_room) * sizeof(*db->names));
-        db->names_room = room;
-    }
-    db->names[id] = name;
-    db->names_last = MAX(db->names_last, id);
+    map_add(&db->names_by_text, &name->by_text, str_hash(text));
+    map_add(&db->names_by_id, &name->by_id, hash_of(id));
     return name;
 }
 
-bool names_load(struct db *db, struct err *err)
+void name_forget(struct db *db, int64_t id)
 {
-    sqlite3_stmt *s = db_use(db, SQL_LIST_NAMES);
-    bool row = true;
-    while (db_row(db, SQL_LIST_NAMES, &row, err) && row) {
-        remember(db, column_int(s, 0), column_str(s, 1));
+    struct name *name = numbered(db, id);
+    if (name != NULL) {
+        map_remove(&db->names_by_text, &name->by_text);
+        map_remove(&db->names_by_id, &name->by_id);
+        mem_free(name);
     }
-    return !row;
 }
 
-bool name_find(struct db *db, struct str text, int64_t *id, struct err *err)
+static bool ask(struct db *db, struct str text, int64_t *id, struct err *err)
 {
-    const struct name *name = known(db, text);
-    *id = name == NULL ? 0 : name->id;
-    if (name != NULL) {
-        return true;
-    }
     sqlite3_stmt *s = db_use(db, SQL_FIND_NAME);
     bool row = false;
     bind_text(s, 1, text);
+    *id = 0;
     if (!db_row(db, SQL_FIND_NAME, &row, err)) {
         return false;
     }
     if (row) {
         *id = column_int(s, 0);
-        remember(db, *id, text);
         db_done(db, SQL_FIND_NAME);
     }
+    return true;
+}
+
+bool name_find(struct db *db, struct str text, int64_t *id, struct err *err)
+{
+    return ask(db, text, id, err);
+}
+
+static bool insert(struct db *db, struct str text, int64_t *id, struct err *err)
+{
+    sqlite3_stmt *s = db_use(db, SQL_INSERT_NAME);
+    bind_int(s, 1, db->names_last + 1);
+    bind_text(s, 2, text);
+    if (!db_run(db, SQL_INSERT_NAME, err)) {
+        return false;
+    }
+    *id = ++db->names_last;
     return true;
 }
 
@@ -79,23 +95,23 @@ bool name_intern(struct db *db, struct str text, int64_t *id, struct err *err)
     const struct name *name = known(db, text);
     if (name != NULL) {
         *id = name->id;
-        return true;
+    } else {
+        if (!ask(db, text, id, err) || (*id == 0 && !insert(db, text, id, err))) {
+            return false;
+        }
+        remember(db, *id, text);
     }
-    sqlite3_stmt *s = db_use(db, SQL_INSERT_NAME);
-    bind_int(s, 1, db->names_last + 1);
-    bind_text(s, 2, text);
-    if (!db_run(db, SQL_INSERT_NAME, err)) {
-        return false;
+    if (db->names_used != NULL) {
+        name_used(db, *id);
     }
-    *id = db->names_last + 1;
-    remember(db, *id, text);
     return true;
 }
 
 bool name_text(struct db *db, int64_t id, struct str *out, struct err *err)
 {
-    if (id > 0 && (size_t)id < db->names_room && db->names[id] != NULL) {
-        *out = db->names[id]->text;
+    const struct name *name = numbered(db, id);
+    if (name != NULL) {
+        *out = name->text;
         return true;
     }
     sqlite3_stmt *s = db_use(db, SQL_READ_NAME);
@@ -112,21 +128,35 @@ bool name_text(struct db *db, int64_t id, struct str *out, struct err *err)
     return true;
 }
 
-void names_forget(struct db *db, int64_t last)
+void names_undo(struct db *db, int64_t last)
 {
     for (; db->names_last > last; db->names_last--) {
-        struct name *name = db->names[db->names_last];
-        map_remove(&db->names_by_text, &name->node);
-        mem_free(name);
-        db->names[db->names_last] = NULL;
+        name_forget(db, db->names_last);
+    }
+}
+
+static void forget_all(struct db *db)
+{
+    struct map_walk at = MAP_WALK;
+    for (struct map_node *n; (n = map_walk(&db->names_by_id, &at)) != NULL;) {
+        mem_free(HOLDER(n, struct name, by_id));
+    }
+    map_fini(&db->names_by_id);
+    map_fini(&db->names_by_text);
+    db->names_by_id = db->names_by_text = MAP_INIT;
+}
+
+/* All at once: to know which were used last would cost every row something, and to read one again
+ * costs a microsecond or two. */
+void names_trim(struct db *db)
+{
+    if (db->names_by_id.count > NAMES_CACHED_MAX) {
+        forget_all(db);
     }
 }
 
 void names_fini(struct db *db)
 {
-    for (size_t id = 0; id < db->names_room; id++) {
-        mem_free(db->names[id]);
-    }
-    mem_free(db->names);
-    map_fini(&db->names_by_text);
+    forget_all(db);
+    mem_free(db->names_used);
 }

@@ -206,7 +206,7 @@ static bool open_all(struct sqlite_store *store, const struct store_options *opt
     if (!open_file(store, options, err) || !migrate(db, options, err) || !db_prepare(db, err) ||
         !(options->read_only ||
           (db_run(db, SQL_GROW_EPOCH, err) && db_run(db, SQL_DROP_STRAYS, err))) ||
-        !read_meta(store, err) || !names_load(db, err) || !counts_load(store, err) ||
+        !read_meta(store, err) || !names_open(store, err) || !counts_load(store, err) ||
         !count_lag(store, err)) {
         return false;
     }

@@ -75,7 +75,7 @@ void counts_live_done(struct sqlite_store *store, bool all)
     if (all) {
         counts_apply(&store->counts, &store->tx.counts);
     } else {
-        count_change_clear(&store->tx.counts);
+        counts_abandon(&store->counts, &store->tx.counts);
     }
     store->live_counted = all;
 }
@@ -87,6 +87,7 @@ bool counts_live(struct sqlite_store *store, struct err *err)
     struct str queue;
     bool row = !store->live_counted;
     while (row && db_row(db, SQL_COUNT_LIVE, &row, err) && row) {
+        names_trim(db);
         if (!name_text(db, column_int(s, 0), &queue, err)) {
             db_done(db, SQL_COUNT_LIVE);
             break;
@@ -108,6 +109,7 @@ static bool load_rows(struct sqlite_store *store, struct count_change *change, s
     bool row = true;
     while (db_row(db, SQL_LIST_COUNTS, &row, err) && row) {
         struct str name;
+        names_trim(db);
         if (!name_text(db, column_int(s, 0), &name, err)) {
             db_done(db, SQL_LIST_COUNTS);
             return false;
@@ -138,6 +140,17 @@ bool counts_load(struct sqlite_store *store, struct err *err)
     return true;
 }
 
+/* Has the queue no ended task left? */
+static bool none_ended(const struct sqlite_tx *tx, size_t slot)
+{
+    int64_t n = 0;
+    for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
+        n += counts_tasks(&tx->store->counts, slot, (enum task_state)state) +
+             tx->counts.at[slot].tasks[state];
+    }
+    return n == 0;
+}
+
 static bool save_count(struct sqlite_tx *tx, size_t slot, struct err *err)
 {
     struct db *db = &tx->store->db;
@@ -145,6 +158,10 @@ static bool save_count(struct sqlite_tx *tx, size_t slot, struct err *err)
     int64_t queue_id = 0;
     if (!name_intern(db, counts_name(&tx->store->counts, slot), &queue_id, err)) {
         return false;
+    }
+    if (none_ended(tx, slot)) {
+        bind_int(db_use(db, SQL_DELETE_COUNT), 1, queue_id);
+        return db_run(db, SQL_DELETE_COUNT, err);
     }
     bind_int(s, 1, queue_id);
     for (int state = ENDED_FIRST; state < TASK_STATES; state++) {

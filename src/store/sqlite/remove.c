@@ -66,6 +66,7 @@ static bool remove_one(struct sqlite_tx *tx, struct task_id id, bool *gone, stru
     bool ok = !row || (read_remains(db, s, &task, err) && remove_rows(tx, &task, err));
     if (ok && row) {
         count_task(tx, task.queue, task.state, -1);
+        tx->store->names.removed_tasks++;
     }
     db_done(db, SQL_FIND_REMAINS);
     *gone = row;

@@ -40,6 +40,14 @@ struct sqlite_tx {
     struct buf scratch; /* packed tags of the task at hand */
 };
 
+/* Upkeep on its way through the names: see names_walk.c. */
+struct names_walk {
+    int64_t count;         /* names in the file, about */
+    int64_t removed_tasks; /* since the last walk */
+    int64_t cursor;        /* of tasks, then of names */
+    bool marked;           /* all tasks were seen */
+};
+
 struct sqlite_store {
     struct store store;
     struct db db;
@@ -55,6 +63,7 @@ struct sqlite_store {
     bool lag_has_labels; /* else it can move forward without looking */
 
     bool dependencies; /* there may be some: else nobody is asked for them */
+    struct names_walk names;
 
     bool broken;   /* an outcome is unknown: nothing more is written */
     int wal_pages; /* as of the last commit */
@@ -164,6 +173,12 @@ bool read_indexed(struct db *db, int64_t *k, struct err *err);
 /* Brings the index of labels forward by up to `most` tasks. */
 bool index_forward(struct sqlite_tx *tx, size_t most, struct err *err);
 bool sqlite_tend(struct store *store, bool *more, struct err *err);
+
+/* ---- names_walk.c: names that nobody uses any more ---- */
+bool names_open(struct sqlite_store *store, struct err *err);
+bool names_due(const struct sqlite_store *store);
+bool names_step(struct sqlite_store *store, struct err *err); /* a slice, in a transaction */
+void names_walk_end(struct sqlite_store *store);
 
 /* ---- list.c, detail.c ---- */
 bool sqlite_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,

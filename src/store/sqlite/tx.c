@@ -38,6 +38,7 @@ bool sqlite_begin(struct store *base, struct tx **out, struct err *err)
     tx->indexed_k = store->indexed_k;
     tx->inserted = tx->indexed = 0;
     tx->labels = tx->wrote = false;
+    names_trim(&store->db);
     tx->names_last = store->db.names_last;
     *out = &tx->tx;
     return true;
@@ -49,8 +50,8 @@ void sqlite_abandon(struct tx *base)
     struct sqlite_store *store = tx->store;
     struct err err = ERR_INIT;
     tx->open = false;
-    count_change_clear(&tx->counts);
-    names_forget(&store->db, tx->names_last);
+    counts_abandon(&store->counts, &tx->counts);
+    names_undo(&store->db, tx->names_last);
     if (tx->wrote) {
         cache_clear(&store->cache);
     }
@@ -83,6 +84,7 @@ static void let_in(struct sqlite_tx *tx)
     size_t lag = store->index_lag + tx->inserted;
     counts_apply(&store->counts, &tx->counts);
     store->last_id = tx->last_id;
+    store->names.count += store->db.names_last - tx->names_last;
     store->indexed_k = tx->indexed_k;
     store->index_lag = lag - MIN(lag, tx->indexed);
     store->lag_has_labels = store->index_lag > 0 && (store->lag_has_labels || tx->labels);
