@@ -63,6 +63,22 @@ TEST(names_that_are_no_longer_used_are_forgotten)
     CHECK(broker_memory(s.broker) <= half + 4096);
 }
 
+/* ... also when they all end at once and nobody names another. */
+TEST(names_that_end_together_are_forgotten)
+{
+    SCOPED(stand_fini) struct stand s;
+    stand_init(&s);
+    for (uint64_t i = 1; i <= NAMES; i++) {
+        s.calls_count = 0;
+        stand_offer(&s, i, .type = arena_printf(&s.arena, "t%05d", (int)i));
+    }
+    size_t all = broker_memory(s.broker);
+    for (uint64_t i = 1; i <= NAMES; i++) {
+        broker_withdraw(s.broker, stand_id(i));
+    }
+    CHECK(broker_memory(s.broker) < all / 2); /* a third of the names, and no tasks */
+}
+
 TEST(documents_that_are_no_longer_used_are_forgotten)
 {
     SCOPED(stand_fini) struct stand s;

@@ -85,6 +85,7 @@ void memory_withdraw(struct broker *broker, struct task_id id, enum task_priorit
     struct entry *entry = entry_find(m, id);
     if (entry != NULL) {
         entry_drop(m, entry);
+        pairs_trim(m);
     }
 }
 

@@ -177,11 +177,16 @@ static void pair_free(struct memory *m, struct pair *pair)
     mem_free(pair);
 }
 
-static struct pair *pair_find_or_new(struct memory *m, struct str queue_text, struct str type_text)
+void pairs_trim(struct memory *m)
 {
     while (m->idle_count > IDLE_PAIRS_MAX) {
         pair_free(m, HOLDER(list_first(&m->idle), struct pair, idle));
     }
+}
+
+static struct pair *pair_find_or_new(struct memory *m, struct str queue_text, struct str type_text)
+{
+    pairs_trim(m);
     struct name *queue = name_get(m, &m->queues, queue_text, lane_rank_queue);
     struct name *type = name_get(m, &m->types, type_text, lane_rank_type);
     struct pair *pair = pair_find(m, queue, type);

@@ -13,7 +13,9 @@ struct pair *pair_find(struct memory *m, struct name *queue, struct name *type);
 struct pair *pair_get(struct memory *m, struct str queue, struct str type);
 void pair_joined(struct memory *m, struct pair *pair); /* a task more */
 void pair_left(struct memory *m, struct pair *pair);   /* a task less */
-void pairs_free(struct memory *m);                     /* all of them */
+/* Forgets the longest idle while there are too many. Nobody may hold on to a pair or its names. */
+void pairs_trim(struct memory *m);
+void pairs_free(struct memory *m); /* all of them */
 
 static inline struct str name_text(const struct name *name)
 {

@@ -244,6 +244,7 @@ size_t memory_take(struct broker *broker, const struct want *want, size_t max, s
             take_level(&c, level - 1, &basket);
         }
     }
+    pairs_trim(m);
     return basket.count;
 }
 
