@@ -522,6 +522,7 @@ void on_stats(struct batch *batch, struct command *command)
                                   .batches = engine->batches,
                                   .commands = engine->commands};
     if (counts_of(batch, &counts, &command->err)) {
+        memcpy(stats->counts, counts.others, sizeof stats->counts);
         for (size_t i = 0; i < counts.count; i++) {
             for (int state = 0; state < TASK_STATES; state++) {
                 stats->counts[state] += counts.at[i].tasks[state];

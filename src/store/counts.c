@@ -12,6 +12,7 @@ struct count_queue {
     struct str name; /* owned, behind the struct */
     size_t slot;
     bool settings;
+    struct link history; /* in counts.history while it has nothing but ended tasks */
     int64_t tasks[TASK_STATES];
 };
 
@@ -19,6 +20,7 @@ void counts_init(struct counts *counts)
 {
     *counts = (struct counts){.by_name = MAP_INIT};
     pthread_mutex_init(&counts->lock, NULL);
+    list_init(&counts->history);
 }
 
 void counts_fini(struct counts *counts)
@@ -66,22 +68,55 @@ static void drop_queue(struct counts *counts, struct count_queue *queue)
         counts->spare_room = MAX(16, counts->spare_room * 2);
         counts->spare = mem_array(counts->spare, counts->spare_room, sizeof *counts->spare);
     }
+    if (link_in_list(&queue->history)) {
+        list_remove(&queue->history);
+        counts->history_count--;
+    }
     counts->spare[counts->spare_count++] = queue->slot;
     counts->at[queue->slot] = NULL;
     map_remove(&counts->by_name, &queue->node);
     mem_free(queue);
 }
 
+static const struct count_queue *find_queue(const struct counts *counts, struct str name,
+                                            uint64_t hash)
+{
+    for (struct map_node *n = map_find(&counts->by_name, hash); n != NULL; n = map_again(n)) {
+        const struct count_queue *queue = HOLDER(n, struct count_queue, node);
+        if (str_eq(queue->name, name)) {
+            return queue;
+        }
+    }
+    return NULL;
+}
+
 size_t counts_slot(struct counts *counts, struct str name)
 {
     uint64_t hash = str_hash(name);
-    for (struct map_node *n = map_find(&counts->by_name, hash); n != NULL; n = map_again(n)) {
-        struct count_queue *queue = HOLDER(n, struct count_queue, node);
-        if (str_eq(queue->name, name)) {
-            return queue->slot;
-        }
+    const struct count_queue *queue = find_queue(counts, name, hash);
+    return queue != NULL ? queue->slot : add_queue(counts, name, hash)->slot;
+}
+
+bool counts_find(const struct counts *counts, struct str name, size_t *slot)
+{
+    const struct count_queue *queue = find_queue(counts, name, str_hash(name));
+    *slot = queue == NULL ? SIZE_MAX : queue->slot;
+    return queue != NULL;
+}
+
+size_t counts_recall(struct counts *counts, struct str name, const int64_t tasks[TASK_STATES])
+{
+    struct count_queue *queue = add_queue(counts, name, str_hash(name));
+    bool any = false;
+    pthread_mutex_lock(&counts->lock);
+    for (size_t state = 0; state < TASK_STATES; state++) {
+        queue->tasks[state] = tasks[state];
+        counts->others[state] -= tasks[state];
+        any |= tasks[state] != 0;
     }
-    return add_queue(counts, name, hash)->slot;
+    counts->others_count -= any && counts->others_count > 0;
+    pthread_mutex_unlock(&counts->lock);
+    return queue->slot;
 }
 
 struct str counts_name(const struct counts *counts, size_t slot)
@@ -140,6 +175,45 @@ static bool worth_listing(const struct count_queue *queue)
     return any;
 }
 
+static bool is_history(const struct count_queue *queue)
+{
+    bool live = queue->settings;
+    for (int state = 0; state < TASK_STATES && !live; state++) {
+        live = !task_state_terminal((enum task_state)state) && queue->tasks[state] != 0;
+    }
+    return !live;
+}
+
+/* Under the lock: after the queue has changed. */
+static void settle_queue(struct counts *counts, struct count_queue *queue)
+{
+    if (!worth_listing(queue)) {
+        drop_queue(counts, queue);
+        return;
+    }
+    if (link_in_list(&queue->history)) {
+        list_remove(&queue->history);
+        counts->history_count--;
+    }
+    if (counts->folds && is_history(queue)) {
+        list_append(&counts->history, &queue->history);
+        counts->history_count++;
+    }
+}
+
+static void fold_history(struct counts *counts)
+{
+    while (counts->history_count > COUNTS_HISTORY_MAX) {
+        struct count_queue *queue =
+            HOLDER(list_first(&counts->history), struct count_queue, history);
+        for (size_t state = 0; state < TASK_STATES; state++) {
+            counts->others[state] += queue->tasks[state];
+        }
+        counts->others_count++;
+        drop_queue(counts, queue);
+    }
+}
+
 static void end_change(struct counts *counts, struct count_change *change, bool committed)
 {
     pthread_mutex_lock(&counts->lock);
@@ -150,13 +224,12 @@ static void end_change(struct counts *counts, struct count_change *change, bool 
         for (size_t state = 0; state < TASK_STATES; state++) {
             queue->tasks[state] += committed ? delta->tasks[state] : 0;
         }
-        if (!worth_listing(queue)) {
-            drop_queue(counts, queue);
-        }
+        settle_queue(counts, queue);
         *delta = (struct count_delta){0};
     }
-    pthread_mutex_unlock(&counts->lock);
     change->touched_count = 0;
+    fold_history(counts); /* only now: no slot is in use any more */
+    pthread_mutex_unlock(&counts->lock);
 }
 
 void counts_apply(struct counts *counts, struct count_change *change)
@@ -173,6 +246,7 @@ void counts_list(struct counts *counts, struct arena *arena, struct store_counts
 {
     *out = (struct store_counts){0};
     pthread_mutex_lock(&counts->lock);
+    memcpy(out->others, counts->others, sizeof out->others);
     out->at = arena_array(arena, struct store_count, MAX(1, counts->count));
     for (size_t i = 0; i < counts->count; i++) {
         const struct count_queue *queue = counts->at[i];

@@ -231,8 +231,9 @@ MUST_CHECK bool reader_detail(struct reader *reader, struct task_id id, struct a
 MUST_CHECK bool tx_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,
                           struct task_id **ids, size_t *count, struct err *err);
 
-/* Tasks per queue and state. Every queue that has tasks or settings is there. Counted in memory
- * where the store is embedded, never by COUNT(*). */
+/* Tasks per queue and state. Every queue that has tasks or settings is there, but for some that
+ * have only ended ones, where there are very many such queues. Counted in memory where the store is
+ * embedded, never by COUNT(*). */
 struct store_count {
     struct str queue;
     int64_t tasks[TASK_STATES];
@@ -240,6 +241,7 @@ struct store_count {
 struct store_counts {
     struct store_count *at;
     size_t count;
+    int64_t others[TASK_STATES]; /* of the queues that are not there */
 };
 MUST_CHECK bool store_counts(struct store *store, struct arena *arena, struct store_counts *out,
                              struct err *err);

@@ -12,8 +12,8 @@ static struct str numbered(struct arena *arena, const char *stem, size_t i)
     return arena_printf(arena, "%s-%zu", stem, i);
 }
 
-/* One task of each type; they end at once where `ended`. */
-static void insert_types(struct bench *b, const char *stem, size_t n, bool ended)
+/* One task of each type, or in each queue; they end at once where `ended`. */
+static void insert_apart(struct bench *b, const char *stem, size_t n, bool ended, bool queues)
 {
     SCOPED(tx_close) struct tx *tx = NULL;
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
@@ -22,12 +22,17 @@ static void insert_types(struct bench *b, const char *stem, size_t n, bool ended
     for (size_t i = 0; i < n; i++) {
         struct task task = bench_task(b);
         const struct task *one = &task;
-        task.type = numbered(&arena, stem, i);
+        *(queues ? &task.queue : &task.type) = numbered(&arena, stem, i);
         task.state = ended ? TASK_CANCELLED : TASK_QUEUED;
         task.finished_ms = task.cancelled_ms = ended ? b->now_ms : 0;
         CHECK_OK(tx_insert(tx, &one, 1, &err));
     }
     CHECK_OK(tx_commit(&tx, &err));
+}
+
+static void insert_types(struct bench *b, const char *stem, size_t n, bool ended)
+{
+    insert_apart(b, stem, n, ended, false);
 }
 
 static void sweep_all(struct bench *b)
@@ -87,6 +92,53 @@ TEST(types_that_no_task_has_any_more_leave_the_file_and_memory)
     CHECK_OK(store_scan_live(b.store, pass_by, &live, &err));
     CHECK_EQ(live, 20);
     CHECK_EQ(cached(&b), 21);
+}
+
+static int64_t ended_in_all(struct bench *b, size_t *listed)
+{
+    struct store_counts counts;
+    struct err err = ERR_INIT;
+    CHECK_OK(store_counts(b->store, &b->arena, &counts, &err));
+    int64_t n = counts.others[TASK_CANCELLED];
+    for (size_t i = 0; i < counts.count; i++) {
+        n += counts.at[i].tasks[TASK_CANCELLED];
+    }
+    *listed = counts.count;
+    return n;
+}
+
+/* Of queues that have nothing but a history only so many are counted each for itself in memory. */
+TEST(queues_with_only_a_history_beyond_some_are_counted_together)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    size_t listed;
+    insert_apart(&b, "q", NAMES, true, true);
+    for (int life = 0; life < 2; life++) {
+        CHECK_EQ(ended_in_all(&b, &listed), NAMES);
+        CHECK_EQ(listed, COUNTS_HISTORY_MAX);
+        bench_reopen(&b);
+    }
+    struct task task = bench_task(&b); /* comes back to a queue that was folded, and to one not */
+    task.queue = STR("q-0");
+    bench_insert(&b, &task);
+    CHECK_EQ(bench_count(&b, "q-0", TASK_QUEUED), 1);
+    CHECK_EQ(bench_count(&b, "q-0", TASK_CANCELLED), 1);
+    task = bench_task(&b);
+    task.queue = STR("q-10499");
+    bench_insert(&b, &task);
+    CHECK_EQ(bench_count(&b, "q-10499", TASK_CANCELLED), 1);
+    CHECK_EQ(ended_in_all(&b, &listed), NAMES);
+    check_healthy(&b);
+    bench_reopen(&b);
+    CHECK_EQ(bench_count(&b, "q-0", TASK_CANCELLED), 1);
+    CHECK_EQ(ended_in_all(&b, &listed), NAMES);
+
+    sweep_all(&b);
+    CHECK_EQ(ended_in_all(&b, &listed), 0);
+    CHECK_EQ(listed, 2);
+    CHECK_EQ(SQLITE_STORE(b.store)->counts.others_count, 0);
+    check_healthy(&b);
 }
 
 TEST(a_connection_keeps_only_some_names_at_hand)

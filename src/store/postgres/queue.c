@@ -51,7 +51,7 @@ bool pg_counts(struct store *base, struct arena *arena, struct store_counts *out
     if (!ok) {
         return err_wrap(err, "count tasks");
     }
-    out->count = get_count(call.result);
+    *out = (struct store_counts){.count = get_count(call.result)};
     out->at = arena_array(arena, struct store_count, out->count);
     for (size_t i = 0; i < out->count; i++) {
         out->at[i].queue = arena_str(arena, get_str(call.result, i, 0));

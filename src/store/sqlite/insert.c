@@ -9,9 +9,15 @@
 #include "store/shared.h"
 #include "store/sqlite/sqlite.h"
 
-void count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n)
+bool count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n,
+                struct err *err)
 {
-    count_change_add(&tx->counts, counts_slot(&tx->store->counts, queue), state, n);
+    size_t slot;
+    if (!counts_place(tx->store, queue, &slot, err)) {
+        return false;
+    }
+    count_change_add(&tx->counts, slot, state, n);
+    return true;
 }
 
 bool intern_names(struct sqlite_tx *tx, const struct task *task, struct task_names *names,
@@ -130,10 +136,9 @@ static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err
         intern_names(tx, task, &names, err) && insert_body(tx, task, &names, err) &&
         (task_state_terminal(task->state) ? insert_done(tx, task, err)
                                           : insert_live(tx, task, &names, is_related(task), err)) &&
-        insert_extras(tx, task, err);
+        insert_extras(tx, task, err) && count_task(tx, task->queue, task->state, 1, err);
     if (ok) {
         remember_started(tx, task);
-        count_task(tx, task->queue, task->state, 1);
         tx->last_id = MAX(tx->last_id, task->id.hi);
         tx->inserted++;
     }

@@ -185,7 +185,9 @@ static bool tell_live(struct sqlite_store *store, sqlite3_stmt *s, store_each_fn
     if (!read_live(db, s, &task, err)) {
         return false;
     }
-    count_live(store, task.queue, task.state);
+    if (!count_live(store, task.queue, task.state, err)) {
+        return false;
+    }
     return task.state == TASK_RUNNING ? tell_running(db, &task, each, arg, err)
                                       : each(arg, &task, err);
 }

@@ -229,6 +229,7 @@ bool sqlite_store_open(struct str rest, const struct store_options *options, str
     store->path = mem_text(rest.ptr, rest.len);
     store->tx.scratch = BUF_INIT(TASK_TAGS_MAX * (TASK_TAG_MAX + 2));
     counts_init(&store->counts);
+    store->counts.folds = true;
     cache_init(&store->cache);
     if (!open_all(store, options, err)) {
         sqlite_close_store(&store->store);

@@ -44,8 +44,12 @@ bool sqlite_save_queue(struct tx *base, const struct store_queue *queue, struct 
     bind_int(s, 3, queue->max_concurrent);
     sqlite3_bind_double(s, 4, queue->rate_per_second);
     bind_int(s, 5, queue->burst);
-    count_change_settings(&tx->counts, counts_slot(&tx->store->counts, queue->name));
-    return db_run(db, SQL_SAVE_QUEUE, err) || err_wrap(err, "save a queue");
+    size_t slot;
+    if (!counts_place(tx->store, queue->name, &slot, err) || !db_run(db, SQL_SAVE_QUEUE, err)) {
+        return err_wrap(err, "save a queue");
+    }
+    count_change_settings(&tx->counts, slot);
+    return true;
 }
 
 bool sqlite_counts(struct store *base, struct arena *arena, struct store_counts *out,
@@ -60,11 +64,18 @@ bool sqlite_counts(struct store *base, struct arena *arena, struct store_counts 
 
 /* ---- Live tasks ---- */
 
-void count_live(struct sqlite_store *store, struct str queue, enum task_state state)
+bool count_live(struct sqlite_store *store, struct str queue, enum task_state state,
+                struct err *err)
 {
-    if (!store->live_counted) {
-        count_change_add(&store->tx.counts, counts_slot(&store->counts, queue), state, 1);
+    size_t slot;
+    if (store->live_counted) {
+        return true;
     }
+    if (!counts_place(store, queue, &slot, err)) {
+        return false;
+    }
+    count_change_add(&store->tx.counts, slot, state, 1);
+    return true;
 }
 
 void counts_live_done(struct sqlite_store *store, bool all)
@@ -88,11 +99,11 @@ bool counts_live(struct sqlite_store *store, struct err *err)
     bool row = !store->live_counted;
     while (row && db_row(db, SQL_COUNT_LIVE, &row, err) && row) {
         names_trim(db);
-        if (!name_text(db, column_int(s, 0), &queue, err)) {
+        if (!name_text(db, column_int(s, 0), &queue, err) ||
+            !count_live(store, queue, (enum task_state)column_int(s, 1), err)) {
             db_done(db, SQL_COUNT_LIVE);
             break;
         }
-        count_live(store, queue, (enum task_state)column_int(s, 1));
     }
     counts_live_done(store, !row);
     return !row;
@@ -102,22 +113,58 @@ bool counts_live(struct sqlite_store *store, struct err *err)
 
 enum { ENDED_FIRST = TASK_COMPLETED }; /* the states from here on are ends */
 
-static bool load_rows(struct sqlite_store *store, struct count_change *change, struct err *err)
+/* The columns of list_counts.sql and find_count.sql. */
+static void read_ended(sqlite3_stmt *s, int64_t tasks[TASK_STATES])
+{
+    for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
+        tasks[state] = column_int(s, 1 + state - ENDED_FIRST);
+    }
+}
+
+bool counts_place(struct sqlite_store *store, struct str queue, size_t *slot, struct err *err)
+{
+    struct db *db = &store->db;
+    int64_t tasks[TASK_STATES] = {0};
+    bool row = false;
+    if (counts_find(&store->counts, queue, slot)) {
+        return true;
+    }
+    if (store->counts.others_count > 0) {
+        sqlite3_stmt *s = db_use(db, SQL_FIND_COUNT);
+        bind_text(s, 1, queue);
+        if (!db_row(db, SQL_FIND_COUNT, &row, err)) {
+            return false;
+        }
+        if (row) {
+            read_ended(s, tasks);
+            db_done(db, SQL_FIND_COUNT);
+        }
+    }
+    *slot = counts_recall(&store->counts, queue, tasks);
+    return true;
+}
+
+/* Queue by queue, so that only as many are in memory as may be. */
+static bool load_rows(struct sqlite_store *store, struct err *err)
 {
     struct db *db = &store->db;
     sqlite3_stmt *s = db_use(db, SQL_LIST_COUNTS);
+    struct count_change *change = &store->tx.counts;
     bool row = true;
     while (db_row(db, SQL_LIST_COUNTS, &row, err) && row) {
         struct str name;
+        int64_t tasks[TASK_STATES] = {0};
         names_trim(db);
         if (!name_text(db, column_int(s, 0), &name, err)) {
             db_done(db, SQL_LIST_COUNTS);
             return false;
         }
+        read_ended(s, tasks);
+        size_t slot = counts_slot(&store->counts, name);
         for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
-            count_change_add(change, counts_slot(&store->counts, name), (enum task_state)state,
-                             column_int(s, 1 + state - ENDED_FIRST));
+            count_change_add(change, slot, (enum task_state)state, tasks[state]);
         }
+        counts_apply(&store->counts, change);
     }
     return !row;
 }
@@ -132,12 +179,11 @@ static bool note_settings(void *arg, const struct store_queue *queue, struct err
 
 bool counts_load(struct sqlite_store *store, struct err *err)
 {
-    if (!load_rows(store, &store->tx.counts, err) ||
-        !sqlite_scan_queues(&store->store, note_settings, store, err)) {
+    if (!sqlite_scan_queues(&store->store, note_settings, store, err)) {
         return false;
     }
     counts_apply(&store->counts, &store->tx.counts);
-    return true;
+    return load_rows(store, err);
 }
 
 /* Has the queue no ended task left? */

@@ -63,11 +63,9 @@ static bool remove_one(struct sqlite_tx *tx, struct task_id id, bool *gone, stru
     if (!db_row(db, SQL_FIND_REMAINS, &row, err)) {
         return false;
     }
-    bool ok = !row || (read_remains(db, s, &task, err) && remove_rows(tx, &task, err));
-    if (ok && row) {
-        count_task(tx, task.queue, task.state, -1);
-        tx->store->names.removed_tasks++;
-    }
+    bool ok = !row || (read_remains(db, s, &task, err) && remove_rows(tx, &task, err) &&
+                       count_task(tx, task.queue, task.state, -1, err));
+    tx->store->names.removed_tasks += row;
     db_done(db, SQL_FIND_REMAINS);
     *gone = row;
     return ok;

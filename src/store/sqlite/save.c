@@ -80,9 +80,10 @@ static bool follow(struct sqlite_tx *tx, const struct task_change *change, struc
 {
     tx->wrote = true;
     cache_follow(&tx->store->cache, change->now);
-    if (change->was->state != change->now->state) {
-        count_task(tx, change->was->queue, change->was->state, -1);
-        count_task(tx, change->was->queue, change->now->state, 1);
+    if (change->was->state != change->now->state &&
+        !(count_task(tx, change->was->queue, change->was->state, -1, err) &&
+          count_task(tx, change->was->queue, change->now->state, 1, err))) {
+        return false;
     }
     if (change_frees_document(change) && !end_lease(tx, change->was, err)) {
         return false;

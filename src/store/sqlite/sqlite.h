@@ -118,7 +118,8 @@ bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct tas
 bool insert_done(struct sqlite_tx *tx, const struct task *task, struct err *err);
 bool insert_attempt(struct sqlite_tx *tx, struct task_id id, const struct task_attempt *attempt,
                     struct err *err);
-void count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n);
+bool count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n,
+                struct err *err);
 
 /* ---- lease.c ---- */
 enum lease_answer { LEASE_REFUSED, LEASE_TAKEN, LEASE_HELD /* by the same holder, before */ };
@@ -203,7 +204,10 @@ bool counts_save(struct sqlite_tx *tx, struct err *err);
 /* Counts live tasks, unless that was done before. Whoever walks through all of them anyway counts
  * them one by one and says at the end whether it saw them all. */
 bool counts_live(struct sqlite_store *store, struct err *err);
-void count_live(struct sqlite_store *store, struct str queue, enum task_state state);
+bool count_live(struct sqlite_store *store, struct str queue, enum task_state state,
+                struct err *err);
+/* The queue's slot in the counts; what is not in memory is read. */
+bool counts_place(struct sqlite_store *store, struct str queue, size_t *slot, struct err *err);
 void counts_live_done(struct sqlite_store *store, bool all);
 bool sqlite_check(struct store *store, store_finding_fn *each, void *arg, struct err *err);
 /* Brings the schema up to date, or says why it cannot be used. */
