@@ -95,9 +95,13 @@ static void take_row(struct fleet *fleet, bool by_force)
     }
 }
 
+/* The key may be ours while the row is not: a standby that took the server's place may not know
+ * that we led. */
 static bool key_is_ours(struct fleet *fleet)
 {
-    return fleet->epoch != 0 ? key_script(fleet, renew_text) || key_take(fleet) : key_take(fleet);
+    bool was = fleet->key_ours;
+    fleet->key_ours = (was && key_script(fleet, renew_text)) || key_take(fleet);
+    return fleet->key_ours;
 }
 
 /* Gives up the key and the row, so that nobody has to wait for their end. */
@@ -109,6 +113,7 @@ static void yield_lead(struct fleet *fleet)
     }
     if (fleet_redis_up(fleet)) {
         (void)!key_script(fleet, release_text);
+        fleet->key_ours = false;
     }
     if (fleet->steward != NULL &&
         !steward_resign(fleet->steward, fleet->with.node, fleet->epoch, &err)) {

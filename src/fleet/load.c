@@ -25,6 +25,7 @@ void load_write(struct buf *out, const struct queue_load *load)
     json_put_f64(&w, "finished", load->finished_per_second);
     json_put_i64(&w, "waiting", load->waiting_claims);
     json_put_i64(&w, "hintsLayout", load->hints_layout);
+    json_put_i64(&w, "line", load->line);
     json_put_array(&w, "wants");
     for (size_t i = 0; i < load->wanted_count; i++) {
         const struct wanted *wanted = &load->wanted[i];
@@ -106,6 +107,7 @@ bool load_read(struct str text, struct arena *arena, struct queue_load *out, str
                   : str_is(key, "finished")    ? json_f64(&json, &out->finished_per_second, err)
                   : str_is(key, "waiting")     ? json_i64(&json, &out->waiting_claims, err)
                   : str_is(key, "hintsLayout") ? json_i64(&json, &out->hints_layout, err)
+                  : str_is(key, "line")        ? json_i64(&json, &out->line, err)
                   : str_is(key, "wants") && out->wanted == NULL ? read_wants(&json, out, err)
                                                                 : json_skip(&json, err);
         if (!ok) {

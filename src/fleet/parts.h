@@ -63,6 +63,7 @@ struct fleet {
     _Atomic size_t outbox_count;
 
     uint64_t epoch; /* of our leadership; 0: we do not lead */
+    bool key_ours;  /* the key in Redis was, when we last looked */
     int64_t lead_next_ms, beat_next_ms, hear_next_ms, due_next_ms; /* monotonic */
     int64_t empty_since_ms;                                        /* 0: the broker is filled */
     struct walk walk;
@@ -77,6 +78,9 @@ struct fleet {
     bool layouts_differ;      /* another node keeps its hints elsewhere: an upgrade is under way */
     bool tidy;                /* nothing of an older layout is left in Redis */
     bool doubts;              /* the engine was told to ask the store */
+    bool engine_holds;        /* its answer: it starts nothing since the store failed over */
+    int64_t line;             /* its answer: as queue_load.line */
+    uint64_t history;         /* of the store, as the last heartbeat met it */
     uint64_t elsewhere_hash;  /* of what the engine was told last */
     struct fleet_clock clock; /* as it was compared last */
     bool store_away;          /* the last heartbeat did not reach it */

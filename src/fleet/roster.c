@@ -85,6 +85,8 @@ void roster_answered(struct fleet *fleet, struct sent *sent)
         fleet->engine_degraded = sent->command.workers.broker_degraded;
         fleet->beat_next_ms = 0; /* the others must know at once: they ask the store then */
     }
+    fleet->engine_holds = sent->command.workers.holds;
+    fleet->line = sent->command.workers.load.line;
     buf_clear(&fleet->census);
     write_node(fleet, running(&sent->command.workers));
     buf_char(&fleet->census, '\n');
@@ -127,7 +129,14 @@ struct elsewhere {
     struct wanted *wanted;
     size_t count;
     uint64_t hash;
+    bool behind; /* one of them has not looked at what it runs since the store failed over */
 };
+
+/* A node that does not know such lines cannot be waited for. */
+static bool is_behind(const struct fleet *fleet, int64_t line)
+{
+    return line == LINE_OPEN || (line != 0 && fleet->line != 0 && line != fleet->line);
+}
 
 static void add_load(struct fleet *fleet, struct str text, struct elsewhere *elsewhere)
 {
@@ -139,6 +148,7 @@ static void add_load(struct fleet *fleet, struct str text, struct elsewhere *els
     if (!read) {
         return; /* an older node, or a newer one */
     }
+    elsewhere->behind = elsewhere->behind || is_behind(fleet, load.line);
     struct str wants = json_find(text, "wants", arena);
     elsewhere->hash = elsewhere->hash * 31 + (str_absent(wants) ? 0 : str_hash(wants));
     fleet->status.others.created_per_second += load.created_per_second;
@@ -163,6 +173,16 @@ static void tell_elsewhere(struct fleet *fleet, const struct elsewhere *elsewher
     }
     fleet->elsewhere_hash = elsewhere->hash;
     fleet_send(fleet, sent);
+}
+
+/* Every node has stopped what the rows do not know: see queue/failover.c. */
+static void tell_resume(struct fleet *fleet, bool behind)
+{
+    if (fleet->engine_holds && fleet->line != LINE_OPEN && !behind) {
+        struct sent *sent = fleet_order(fleet, COMMAND_RESUME);
+        sent->command.resume.line = fleet->line;
+        fleet_send(fleet, sent);
+    }
 }
 
 static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, size_t count)
@@ -191,6 +211,7 @@ static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, si
         fleet->neighbour_degraded = fleet->neighbour_degraded || is_degraded(node);
     }
     pthread_mutex_unlock(&fleet->lock);
+    tell_resume(fleet, elsewhere.behind);
     tell_elsewhere(fleet, &elsewhere);
 }
 
@@ -251,6 +272,26 @@ static bool compare_clocks(struct fleet *fleet, int64_t *now_ms, struct err *err
     return true;
 }
 
+/* Another server answers than the engine knows: it finds out what that means, in a transaction of
+ * its own. Where it is a standby that lacks what was written last, numbers of messages are counted
+ * again, and what the broker was told may not be so. */
+static void watch_server(struct fleet *fleet)
+{
+    struct store_ground ground = store_ground(fleet->with.store);
+    if (fleet->history != ground.history) {
+        fleet->history = ground.history;
+        fleet->heard_begun = false;
+        fleet->heard_number = 0;
+        fleet->lead_next_ms = 0;
+        fleet->walk = (struct walk){.under_way = true, .refill = fleet->walk.refill};
+    }
+    if (steward_server(fleet->steward) != ground.server) {
+        struct sent *sent = fleet_order(fleet, COMMAND_HEARD);
+        sent->command.heard.settings = true;
+        fleet_send(fleet, sent);
+    }
+}
+
 static bool beat(struct fleet *fleet, struct err *err)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
@@ -266,6 +307,7 @@ static bool beat(struct fleet *fleet, struct err *err)
         !steward_nodes(fleet->steward, &arena, &nodes, &count, err)) {
         return false;
     }
+    watch_server(fleet);
     note_nodes(fleet, nodes, count);
     return pass_on_tokens(fleet, err);
 }

@@ -250,6 +250,9 @@ static void store(struct out *out)
     family(out, "errand_wal_fsync_seconds", "summary", "Time spent in commits, fsync included.");
     sample(out, "errand_wal_fsync_seconds_sum", (double)health->commit_us_sum / 1e6);
     sample(out, "errand_wal_fsync_seconds_count", (double)health->commits);
+    family(out, "errand_store_lost_commits_total", "counter",
+           "Commits of this node that a standby lacked when it took over.");
+    sample(out, "errand_store_lost_commits_total", (double)health->lost_commits);
     family(out, "errand_wal_bytes", "gauge", "Size of the write-ahead log.");
     sample(out, "errand_wal_bytes", (double)health->wal_bytes);
     family(out, "errand_store_bytes", "gauge", "Size of the database file.");

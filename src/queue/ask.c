@@ -448,7 +448,8 @@ static void fill_load(struct batch *batch, struct arena *arena, struct queue_loa
         .created_per_second = rates_per_second(rates->created, rates, batch->now),
         .started_per_second = rates_per_second(rates->started, rates, batch->now),
         .finished_per_second = rates_per_second(rates->finished, rates, batch->now),
-        .waiting_claims = (int64_t)batch->engine->waiting_count};
+        .waiting_claims = (int64_t)batch->engine->waiting_count,
+        .line = batch->engine->ground.line};
     list_wanted(batch, arena, load);
 }
 
@@ -459,6 +460,7 @@ void on_workers(struct batch *batch, struct command *command)
     command->workers.broker_degraded =
         broker_away(batch->engine->broker) &&
         str_is(str_of(broker_kind(batch->engine->broker)), "degraded");
+    command->workers.holds = batch->engine->ground.holds;
     if (batch->engine->shared) {
         fill_load(batch, command->arena, &command->workers.load);
     }

@@ -26,6 +26,7 @@ static const struct {
     [COMMAND_LEAD] = {NULL, on_lead},
     [COMMAND_DOUBT] = {NULL, on_doubt},
     [COMMAND_ELSEWHERE] = {NULL, on_elsewhere},
+    [COMMAND_RESUME] = {NULL, on_resume},
     [COMMAND_QUEUE] = {NULL, on_queue},
     [COMMAND_QUEUES] = {NULL, on_queues},
     [COMMAND_WHY] = {NULL, on_why},

@@ -93,7 +93,7 @@ static int64_t timeout_deadline(const struct due *due, const struct task *task, 
 bool due_knows(const struct due_entry *entry, const struct task *task)
 {
     return entry->timeout_at_ms != 0 && entry->attempt == task->attempt &&
-           entry->lease_until_ms == task->lease_until_ms;
+           entry->token == task->token && entry->lease_until_ms == task->lease_until_ms;
 }
 
 static int64_t later(int64_t at_ms, int64_t by_ms)
@@ -104,6 +104,7 @@ static int64_t later(int64_t at_ms, int64_t by_ms)
 static void measure_lease(const struct due *due, struct due_entry *entry, const struct task *task,
                           struct now now)
 {
+    entry->doubted = false;
     entry->lease_until_ms = task->lease_until_ms;
     entry->lease_at_ms = later(lease_deadline(due, entry, task, now), entry->apart_ms);
 }
@@ -115,10 +116,12 @@ static void set_running(const struct due *due, struct due_entry *entry, const st
     if (from == DUE_WRITTEN || theirs) {
         entry->apart_ms = theirs ? due->apart_ms : 0;
     }
-    if (entry->timeout_at_ms == 0 || entry->attempt != task->attempt) {
+    if (entry->timeout_at_ms == 0 || entry->attempt != task->attempt ||
+        entry->token != task->token) {
         entry->kind = elsewhere(due, task) ? WORKER_REMOTE : task_worker_kind(task->worker);
         entry->apart_ms = entry->kind == WORKER_REMOTE ? entry->apart_ms : 0;
         entry->attempt = task->attempt;
+        entry->token = task->token;
         entry->stop_at_ms = 0;
         entry->started_ms = task->started_ms;
         entry->timeout_at_ms = later(timeout_deadline(due, task, now), entry->apart_ms);
@@ -195,6 +198,7 @@ static void forget_attempt(struct due_entry *entry)
 {
     entry->lease_at_ms = entry->timeout_at_ms = entry->stop_at_ms = 0;
     entry->lease_until_ms = entry->apart_ms = 0;
+    entry->doubted = false;
 }
 
 struct due_entry *due_set(struct due *due, const struct task *task, enum due_from from,
@@ -214,6 +218,15 @@ struct due_entry *due_set(struct due *due, const struct task *task, enum due_fro
     }
     heap_add(heap_of(due, entry), &entry->place);
     return entry;
+}
+
+void due_doubt(struct due *due, struct due_entry *entry, struct now now)
+{
+    leave_heap(due, entry);
+    entry->doubted = true;
+    entry->lease_at_ms = now.mono_ms;
+    entry->at_ms = MIN(entry->at_ms, now.mono_ms);
+    heap_add(heap_of(due, entry), &entry->place);
 }
 
 void due_lose(struct due *due, struct due_entry *entry)

@@ -33,6 +33,8 @@ struct due_entry {
     int64_t stop_at_ms;     /* told to stop: the end of its grace period; 0: not told */
     enum worker_kind kind;  /* of our own workers; those inside other nodes count as remote */
     int32_t attempt;
+    uint64_t token;     /* of its lease: a row that went back counts attempts again */
+    bool doubted;       /* it must be compared with its row */
     int64_t started_ms; /* wall, for people */
     struct worker *worker;
     struct link of_worker;
@@ -67,6 +69,8 @@ bool due_knows(const struct due_entry *entry, const struct task *task);
 /* A running attempt was told to stop: its grace period begins. due_set() again puts it in its
  * place. */
 void due_stop(struct due_entry *entry, int64_t grace_ms, struct now now);
+/* The attempt, one of our own, is compared with its row at once. */
+void due_doubt(struct due *due, struct due_entry *entry, struct now now);
 void due_lose(struct due *due, struct due_entry *entry); /* its worker is known to be gone */
 void due_remove(struct due *due, struct due_entry *entry);
 

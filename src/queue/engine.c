@@ -27,6 +27,7 @@ static void init(struct engine *engine, const struct engine_options *options)
     engine->due.apart_ms = engine->shared && !options->clock->by_hand ? QUEUE_CLOCKS_APART_MS : 0;
     engine->epoch = engine->shared ? 0 : 1;
     list_init(&engine->put_off);
+    failover_begin(engine);
     workers_init(&engine->workers);
     turns_init(&engine->turns);
     engine->sleepers = HEAP_INIT(sleeper_before);
@@ -330,6 +331,7 @@ bool engine_step(struct engine *engine, struct list *commands)
     wind_begin(engine);
     shared_poll(engine, clock_now(engine->with.clock));
     run_batch(engine, &answered);
+    failover_look(engine, clock_now(engine->with.clock));
     wake_due(engine, clock_now(engine->with.clock), &answered);
     wind_end(engine, &answered);
     if (engine->dead) {

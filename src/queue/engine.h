@@ -98,6 +98,12 @@ struct engine {
     int64_t poll_at_mono_ms; /* shared: when waiting claims ask the store again; see
                                 looks_in_real_time */
     struct list put_off;     /* hints that the store refused: struct put_off */
+    struct {                 /* failover.c */
+        uint64_t history;    /* of the store, as memory knows it */
+        int64_t line;        /* as queue_load.line */
+        bool holds;          /* nothing starts */
+        int64_t holds_until_mono_ms, stopped_at_mono_ms;
+    } ground;
 
     bool draining, dead;
     unsigned losses; /* batches in a row that lost a race */
@@ -327,6 +333,7 @@ void prepare_review(struct batch *batch, struct command *command);
 void review_item(struct batch *batch, struct item *item);
 void on_review(struct batch *batch, struct command *command);
 void on_heard(struct batch *batch, struct command *command);
+void guests_look_again(struct engine *engine); /* who leads, and that they must look again */
 void on_lead(struct batch *batch, struct command *command);
 void on_doubt(struct batch *batch, struct command *command);
 void on_elsewhere(struct batch *batch, struct command *command);
@@ -343,6 +350,15 @@ void guard_leases(struct batch *batch); /* stops work whose lease could not be r
 
 /* ask.c */
 bool somebody_takes(struct batch *batch, const struct task *task); /* a worker seen lately */
+
+/* failover.c: the store has lost what it had acknowledged. */
+void failover_begin(struct engine *engine); /* what is known when the engine starts */
+void failover_look(struct engine *engine, struct now now); /* after each batch */
+/* An attempt inside this server that its row (NULL: there is none) does not know: it must stop. */
+bool runs_unknown(const struct engine *engine, const struct due_entry *entry,
+                  const struct task *row);
+void failover_stops(struct engine *engine, struct now now); /* work that the rows do not know */
+void on_resume(struct batch *batch, struct command *command);
 
 /* document.c */
 #define WAITING_MAX   ((size_t)1000)

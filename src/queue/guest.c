@@ -44,7 +44,7 @@ static bool may_act(struct batch *batch)
     if (engine->epoch == 0 || !batch_begin(batch)) {
         return false;
     }
-    if (!tx_leads(batch->tx, engine->epoch, &leads, &err)) {
+    if (!tx_leads(batch->tx, engine->with.node, engine->epoch, &leads, &err)) {
         batch_fail_store(batch, &err);
         return false;
     }

@@ -264,8 +264,8 @@ size_t claim_propose(struct batch *batch, struct command *command)
 {
     struct want want;
     struct command_claim *claim = &command->claim;
-    if (found_nothing(batch, claim) || !rooms_load(batch, claim) || !want_of(batch, claim, &want) ||
-        !may_have(batch->engine, &want)) {
+    if (batch->engine->ground.holds || found_nothing(batch, claim) || !rooms_load(batch, claim) ||
+        !want_of(batch, claim, &want) || !may_have(batch->engine, &want)) {
         return 0;
     }
     size_t max = most_of(batch->engine, claim);

@@ -241,9 +241,21 @@ static void note_finished(struct engine *engine, const struct task *now)
     engine->sweep_at_ms = MIN(engine->sweep_at_ms, due_ms);
 }
 
+/* The row that this batch changed did not know the attempt that runs here: see failover.c. */
+static void stop_unknown(struct engine *engine, const struct item *item, struct now at)
+{
+    const struct due_entry *entry = due_find(&engine->due, item->id);
+    struct engine_host *host = &engine->with.host;
+    if (host->abort != NULL && runs_unknown(engine, entry, &item->was)) {
+        failover_stops(engine, at);
+        host->abort(host->abort_arg, entry->id, entry->attempt, ABORT_LOST);
+    }
+}
+
 static void note_change(struct engine *engine, const struct item *item, struct now at)
 {
     const struct task *was = &item->was, *now = &item->now;
+    stop_unknown(engine, item, at);
     struct lane *lane = lane_get(&engine->lanes, now->queue);
     bool moved = now->state == TASK_QUEUED && now->priority != was->priority;
     if (was->state == TASK_QUEUED && (now->state != TASK_QUEUED || moved) && !item->taken) {

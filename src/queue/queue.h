@@ -51,6 +51,7 @@ enum command_kind {
     COMMAND_LEAD,
     COMMAND_DOUBT,
     COMMAND_ELSEWHERE,
+    COMMAND_RESUME,
     COMMAND_QUEUE,
     COMMAND_QUEUES,
     COMMAND_WHY,
@@ -314,16 +315,24 @@ struct queue_load {
     double created_per_second, started_per_second, finished_per_second; /* over the last minute */
     int64_t waiting_claims;
     int64_t hints_layout; /* BROKER_LAYOUT of the node; 0: an older one */
+    int64_t line; /* store_ground.line for which all that runs there was compared with its row;
+                     0: not known, LINE_OPEN: not yet */
     struct wanted *wanted;
     size_t wanted_count;
 };
+#define LINE_OPEN       ((int64_t)-1)
 #define LOAD_WANTED_MAX 64 /* different ones of a node */
 
 struct command_workers {
     struct worker_view *workers; /* out */
     size_t count;
     bool broker_degraded;   /* out: the engine's broker is away or has lost its hints */
+    bool holds;             /* out: it starts nothing until it is told to resume */
     struct queue_load load; /* out */
+};
+
+struct command_resume { /* every node has compared what it runs with the rows of this line */
+    int64_t line;
 };
 
 struct command_elsewhere { /* what the workers of other nodes would take */
@@ -389,6 +398,7 @@ struct command {
         struct command_lead lead;
         struct command_doubt doubt;
         struct command_elsewhere elsewhere;
+        struct command_resume resume;
     };
 };
 

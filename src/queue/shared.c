@@ -134,6 +134,10 @@ void review_item(struct batch *batch, struct item *item)
     if (item->owner != NULL) {
         return; /* this very batch changes it: publish.c remembers */
     }
+    if (runs_unknown(engine, entry, item->found ? task : NULL)) {
+        batch_abort_attempt(batch, item->id, entry->attempt, ABORT_LOST);
+        failover_stops(engine, batch->now);
+    }
     if (!item->found || task_state_terminal(task->state)) {
         forget_due(engine, item->id);
         return;
@@ -178,7 +182,7 @@ void on_heard(struct batch *batch, struct command *command)
 }
 
 /* Who leads; and in any case they look again, because others have written meanwhile. */
-static void tell_guests(struct engine *engine)
+void guests_look_again(struct engine *engine)
 {
     for (size_t i = 0; i < engine->with.guests_count; i++) {
         if (engine->with.guests[i]->leads != NULL) {
@@ -190,7 +194,7 @@ static void tell_guests(struct engine *engine)
 void on_lead(struct batch *batch, struct command *command)
 {
     batch->engine->epoch = command->lead.epoch;
-    tell_guests(batch->engine);
+    guests_look_again(batch->engine);
     batch_answer(batch, command);
 }
 
@@ -269,7 +273,7 @@ void shared_poll(struct engine *engine, struct now now)
 {
     if (engine->with.looks_in_real_time) {
         if (shared_look_in_ms(engine) == 0) {
-            tell_guests(engine);
+            guests_look_again(engine);
             poll_now(engine, clock_real_mono_us() / 1000);
         }
     } else if (polls(engine) && now.mono_ms >= engine->poll_at_mono_ms) {
@@ -296,7 +300,7 @@ int64_t shared_look_in_ms(const struct engine *engine)
 void shared_look(struct engine *engine)
 {
     if (engine->with.looks_in_real_time) {
-        tell_guests(engine);
+        guests_look_again(engine);
     }
 }
 
@@ -320,13 +324,14 @@ bool is_stale(struct batch *batch, struct item *item, const struct due_entry *en
 {
     struct engine *engine = batch->engine;
     const struct task *task = &item->now;
-    bool ours = entry->kind != WORKER_REMOTE;
-    bool same = item->found && task->state == TASK_RUNNING && task->attempt == entry->attempt;
-    if (!engine->shared || (ours && same)) {
+    bool unknown = runs_unknown(engine, entry, item->found ? task : NULL);
+    bool ours = entry->timeout_at_ms != 0 && entry->kind != WORKER_REMOTE;
+    if (!engine->shared || (ours && !unknown)) {
         return false;
     }
-    if (ours) {
+    if (unknown) {
         batch_abort_attempt(batch, item->id, entry->attempt, ABORT_LOST);
+        failover_stops(engine, batch->now);
     }
     if (!item->found || task_state_terminal(task->state)) {
         forget_due(engine, item->id);

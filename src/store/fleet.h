@@ -19,6 +19,16 @@
 
 bool store_shared(const struct store *store);
 
+/* On whom the store stands. A database may be replaced by a standby that lacks what was committed
+ * last: then `history` is another number than before, and what memory holds must give way to the
+ * rows. The transaction that notices fails. For any thread. */
+struct store_ground {
+    uint64_t history;
+    int64_t server; /* which server answers; changes when it restarts, too */
+    uint32_t line;  /* of history, the same for all nodes; 0: the server does not tell */
+};
+struct store_ground store_ground(const struct store *store);
+
 /* ---- For the engine, in its transaction ---- */
 
 /* The limited and paused queues among `names` (all of them without names), with what may start now
@@ -57,14 +67,16 @@ MUST_CHECK bool tx_documents(struct tx *tx, size_t most, struct arena *arena,
 /* queued_ms of the oldest QUEUED task of a queue (absent: of all); INT64_MAX: none. */
 MUST_CHECK bool tx_oldest(struct tx *tx, struct str queue, int64_t *out, struct err *err);
 
-/* True while `epoch` is the leader's: what a late leader still wants to write is refused. */
-MUST_CHECK bool tx_leads(struct tx *tx, uint64_t epoch, bool *out, struct err *err);
+/* True while `id` leads in `epoch`: what a late leader still wants to write is refused. */
+MUST_CHECK bool tx_leads(struct tx *tx, struct str id, uint64_t epoch, bool *out, struct err *err);
 
 /* ---- For the fleet's own thread ---- */
 
 struct steward;
 MUST_CHECK bool steward_open(struct store *store, struct steward **out, struct err *err);
 void steward_close(struct steward *steward); /* NULL is welcome */
+int64_t
+steward_server(const struct steward *steward); /* as store_ground.server; 0: not known yet */
 
 /* The store's clock: nodes agree on it. */
 MUST_CHECK bool steward_now(struct steward *steward, int64_t *out, struct err *err);

@@ -22,7 +22,8 @@ struct fleet_ops {
     bool (*documents)(struct tx *tx, size_t most, struct arena *arena, struct store_document **out,
                       size_t *count, struct err *err);
     bool (*oldest)(struct tx *tx, struct str queue, int64_t *out, struct err *err);
-    bool (*leads)(struct tx *tx, uint64_t epoch, bool *out, struct err *err);
+    bool (*leads)(struct tx *tx, struct str id, uint64_t epoch, bool *out, struct err *err);
+    struct store_ground (*ground)(const struct store *store);
     bool (*steward_open)(struct store *store, struct steward **out, struct err *err);
 };
 

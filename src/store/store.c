@@ -276,7 +276,12 @@ bool tx_oldest(struct tx *tx, struct str queue, int64_t *out, struct err *err)
     return tx->ops->fleet->oldest(tx, queue, out, err);
 }
 
-bool tx_leads(struct tx *tx, uint64_t epoch, bool *out, struct err *err)
+bool tx_leads(struct tx *tx, struct str id, uint64_t epoch, bool *out, struct err *err)
 {
-    return tx->ops->fleet->leads(tx, epoch, out, err);
+    return tx->ops->fleet->leads(tx, id, epoch, out, err);
+}
+
+struct store_ground store_ground(const struct store *store)
+{
+    return store->ops->fleet->ground(store);
 }

@@ -259,6 +259,7 @@ struct store_health {
     int64_t wal_bytes, file_bytes;
     uint64_t commits;
     int64_t commit_us_sum; /* time spent in commits, fsync included */
+    uint64_t lost_commits; /* acknowledged, and gone with a database that failed over */
 };
 void store_health(const struct store *store, struct store_health *out);
 

@@ -25,10 +25,12 @@ TEST(one_leads_and_its_epoch_fences_the_late)
     CHECK_STR(owner, "two");
     CHECK_EQ(epoch, two);
     SCOPED(tx_close) struct tx *tx = pair_begin(p.b.store);
-    CHECK_OK(tx_leads(tx, one, &leads, &err));
+    CHECK_OK(tx_leads(tx, STR("one"), one, &leads, &err));
     CHECK(!leads);
-    CHECK_OK(tx_leads(tx, two, &leads, &err));
+    CHECK_OK(tx_leads(tx, STR("two"), two, &leads, &err));
     CHECK(leads);
+    CHECK_OK(tx_leads(tx, STR("one"), two, &leads, &err)); /* an epoch that was counted twice */
+    CHECK(!leads);
     tx_close(&tx);
     CHECK_OK(steward_resign(p.steward, STR("one"), one, &err)); /* too late: changes nothing */
     CHECK_OK(steward_resign(p.steward, STR("two"), two, &err));

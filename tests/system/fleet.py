@@ -4,9 +4,11 @@
 #     fleet.node(0).create(); fleet.node(1).claim_one()
 #     fleet.kill(2); fleet.revive(2); fleet.freeze(1); fleet.thaw(1); fleet.add()
 #     fleet.postgres.freeze(); fleet.redis.flush(); fleet.wires[1]["redis"].cut()     # with proxied=True
+#     fleet = Fleet(nest, standby=True); fleet.stop_shipping(); fleet.fail_over()
 #
 # One PostgreSQL serves all tests of a file, each in a database of its own; a test that stops it starts it again. With
-# proxied=True every node reaches Redis and PostgreSQL through proxies of its own.
+# proxied=True every node reaches Redis and PostgreSQL through proxies of its own. With standby=True it has a PostgreSQL of its own, proxies
+# in front of it, and a second one that follows the first until stop_shipping().
 #
 # SPDX-License-Identifier: MIT
 """A fleet for system tests."""
@@ -64,6 +66,9 @@ class Database(Postgres):
         self.stop(how)
         self.start()
 
+    def close(self):
+        self.__exit__()
+
 
 def wait_slowly(condition, what, deadline=DEADLINE):
     """As wait_for(), for questions that cost a fleet something."""
@@ -87,10 +92,11 @@ def shared_postgres():
 class Fleet:
     """Nodes 0, 1, …; each is a Server of errand.py with a data folder of its own."""
 
-    def __init__(self, nest, nodes=3, redis=1, proxied=False, workers=0, args=(), env=None, file=None, cluster=False):
-        self.nest, self.proxied, self.args, self.file = nest, proxied, ["--workers", str(workers), *args], file
+    def __init__(self, nest, nodes=3, redis=1, proxied=False, workers=0, args=(), env=None, file=None, cluster=False,
+                 standby=False):
+        self.nest, self.proxied, self.args, self.file = nest, proxied or standby, ["--workers", str(workers), *args], file
         self.env, self.nodes, self.wires, self.frozen = env or {}, [], [], set()
-        self.postgres, self.database = shared_postgres(), f"fleet{next(NUMBERS)}"
+        self.postgres, self.database = self.own_postgres() if standby else shared_postgres(), f"fleet{next(NUMBERS)}"
         self.postgres.sql(f"CREATE DATABASE {self.database}")
         self.brokers = [Redis(nest, cluster=cluster) for _ in range(redis)]
         for _ in range(nodes):
@@ -137,7 +143,32 @@ class Fleet:
         return {"ERRAND_BROKER_HIGH": self.redis_url(wires, "redis", self.brokers[0]),
                 "ERRAND_BROKER_LOW": self.redis_url(wires, "low", self.brokers[1])}
 
+    def own_postgres(self):
+        """Two servers; the second streams what the first writes, through a wire that can be cut."""
+        primary, self.standby = Database().__enter__(), Database()
+        self.nest.closing += [primary, self.standby]
+        self.shipping = Proxy(self.nest, primary.port)
+        primary.make_standby(self.standby, self.shipping.port)
+        return primary
+
     # -- bad days --
+
+    def stop_shipping(self):
+        """The standby has everything up to here, and gets nothing more."""
+        here = self.postgres.sql("SELECT pg_current_wal_flush_lsn()")
+        wait_for(lambda: self.standby.sql(f"SELECT pg_last_wal_replay_lsn() >= '{here}'") == "t", "the standby to follow")
+        self.shipping.cut()
+
+    def fail_over(self):
+        """The server dies as if its power failed, and the standby takes its place."""
+        for wires in self.wires:
+            wires["postgres"].cut()
+        self.postgres.stop(signal.SIGQUIT)
+        self.standby.promote()
+        self.postgres = self.standby
+        for wires in self.wires:
+            wires["postgres"].target = self.standby.port
+            wires["postgres"].heal()
 
     def kill(self, at):
         self.nodes[at].kill()

@@ -137,6 +137,21 @@ class Postgres:
                              check=True, capture_output=True, text=True)
         return run.stdout.strip()
 
+    # ---- A standby ----
+
+    def make_standby(self, standby, port=None):
+        """`standby`, a cluster that was not created, becomes a copy of this one that follows it, by streaming from `port`."""
+        with self.log() as log:
+            made = self.popen([find_tool("pg_basebackup"), "-D", standby.data, "-R", "-c", "fast", "-X", "stream", "--no-sync",
+                               "-d", f"host=127.0.0.1 port={port or self.port} user=postgres"], stdout=log, stderr=log)
+        if made.wait() != 0:
+            raise RuntimeError("pg_basebackup failed: " + self.tail())
+        standby.start()
+
+    def promote(self):
+        """A standby becomes a server of its own, with what it has."""
+        self.sql("SELECT pg_promote(true, 60)")
+
     # ---- A pooler in transaction mode ----
 
     def start_pooler(self):

@@ -1,2 +1,3 @@
--- store/postgres/fence_leader.sql: whether this epoch is still the leader's; nobody takes over before we have committed.
-SELECT epoch = $1 AND owner IS NOT NULL FROM leader FOR SHARE;
+-- store/postgres/fence_leader.sql: whether $2 still leads in this epoch; nobody takes over before we have committed.
+-- A standby that took the server's place may count epochs again that were given out before: so the name counts, too.
+SELECT epoch = $1 AND owner IS NOT DISTINCT FROM $2::bytea FROM leader FOR SHARE;

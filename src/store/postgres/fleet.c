@@ -157,11 +157,12 @@ bool pg_oldest(struct tx *base, struct str queue, int64_t *out, struct err *err)
     return true;
 }
 
-bool pg_leads(struct tx *base, uint64_t epoch, bool *out, struct err *err)
+bool pg_leads(struct tx *base, struct str id, uint64_t epoch, bool *out, struct err *err)
 {
     SCOPED(args_fini) struct args args;
     args_init(&args, false);
     arg_int(&args, (int64_t)epoch);
+    arg_bytes(&args, id);
     struct pg_call call = {.sql = PG_FENCE_LEADER, .args = &args};
     if (!pg_tx_run(PG_TX(base), &call, 1, TX_READS, err)) {
         return err_wrap(err, "look for the leader");

@@ -15,6 +15,6 @@ bool pg_document(struct tx *tx, struct str document, size_t most, struct arena *
 bool pg_documents(struct tx *tx, size_t most, struct arena *arena, struct store_document **out,
                   size_t *count, struct err *err);
 bool pg_oldest(struct tx *tx, struct str queue, int64_t *out, struct err *err);
-bool pg_leads(struct tx *tx, uint64_t epoch, bool *out, struct err *err);
+bool pg_leads(struct tx *tx, struct str id, uint64_t epoch, bool *out, struct err *err);
 
 #endif

@@ -100,6 +100,7 @@ static const struct fleet_ops fleet = {
     .documents = pg_documents,
     .oldest = pg_oldest,
     .leads = pg_leads,
+    .ground = pg_ground,
     .steward_open = steward_open,
 };
 
@@ -153,15 +154,17 @@ static bool begin_writing(struct pg_store *store, struct err *err)
         {.sql = PG_BEGIN},          {.sql = PG_GROW_EPOCH},
         {.sql = PG_FORGET_WRITERS}, {.sql = PG_ADD_WRITER, .args = &args},
         {.sql = PG_DROP_STRAYS},    {.sql = PG_ADD_MARK, .args = &args},
-        {.sql = PG_FOLD_COUNTERS},  {.sql = PG_COMMIT},
+        {.sql = PG_FOLD_COUNTERS},  {.sql = PG_LIMITS},
+        {.sql = PG_COMMIT},
     };
     if (!pg_run(&store->pg, calls, ARRAY_LEN(calls), err)) {
         store->node = 0;
         return false;
     }
     store->epoch = (uint64_t)get_int(calls[1].result, 0, 0);
+    bool known = pg_ground_check(store, calls[7].result, err);
     pg_calls_fini(calls, ARRAY_LEN(calls));
-    return true;
+    return known;
 }
 
 static bool read_epoch(struct pg_store *store, struct err *err)

@@ -50,6 +50,11 @@ struct pg_store {
     int64_t drop_counters_us;   /* real, monotonic: not before */
     _Atomic(struct pg *) spare; /* whoever takes it puts it back */
     _Atomic uint64_t commits;
+    uint64_t mark;          /* of the last transaction that was committed for certain */
+    _Atomic int64_t server; /* ground.c: who answered last; 0: nobody yet */
+    _Atomic uint32_t line;  /* ... and its timeline; 0: it does not tell */
+    _Atomic uint64_t history, lost_commits;
+    bool mute; /* its server does not tell its timeline */
     _Atomic int64_t commit_us_sum;
     struct pg_tx tx;
 };
@@ -73,6 +78,13 @@ void pg_health(const struct store *store, struct store_health *out);
 enum tx_use { TX_READS, TX_WRITES };
 bool pg_tx_run(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use use, struct err *err);
 bool pg_tx_flush(struct pg_tx *tx, struct err *err); /* writes what waits for the commit */
+
+/* ---- ground.c ---- */
+int64_t pg_ground_server(const PGresult *limits);
+bool pg_ground_admits(const PGresult *limits, struct err *err); /* us, by its schema */
+/* Whether the transaction that began with `limits` stands on what this store knew. */
+bool pg_ground_check(struct pg_store *store, const PGresult *limits, struct err *err);
+struct store_ground pg_ground(const struct store *store);
 
 /* ---- spare.c: a connection for a moment, from any thread ---- */
 struct pg *pg_spare_take(struct pg_store *store);

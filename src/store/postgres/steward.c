@@ -47,10 +47,20 @@ bool steward_write(struct steward *steward, struct pg_call *calls, size_t n, str
         pg_read_undo(&steward->pg);
         return false;
     }
+    steward->server = pg_ground_server(all[1].result);
+    if (!pg_ground_admits(all[1].result, err)) {
+        pg_calls_fini(all, n + 3);
+        return false;
+    }
     memcpy(calls, all + 2, n * sizeof *calls);
     pg_calls_fini(all, 2);
     pg_calls_fini(all + n + 2, 1);
     return true;
+}
+
+int64_t steward_server(const struct steward *steward)
+{
+    return steward->server;
 }
 
 /* One such call whose answer does not matter. */

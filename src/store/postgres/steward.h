@@ -10,6 +10,7 @@
 struct steward {
     struct pg_store *store; /* only its number and address: it is another thread's */
     struct pg pg;
+    int64_t server; /* who answered last; 0: nobody yet */
 };
 
 /* One question. */

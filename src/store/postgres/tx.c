@@ -92,6 +92,10 @@ bool pg_tx_run(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use us
     if (!pg_run(&tx->store->pg, all, before + n + after, err)) {
         return false;
     }
+    if (before > 0 && !pg_ground_check(tx->store, all[1].result, err)) {
+        pg_calls_fini(all, before + n + after);
+        return false;
+    }
     memcpy(calls, all + before, n * sizeof *calls);
     if (after > 0) {
         tx->mark = (uint64_t)get_int(all[before + n].result, 0, 0);
@@ -213,6 +217,7 @@ bool pg_commit(struct tx *base, struct err *err)
         pg_abandon(base);
         return false;
     }
+    store->mark = tx->mark != 0 ? tx->mark : store->mark;
     forget(tx);
     store->commits++;
     store->commit_us_sum += clock_real_mono_us() - began_us;
@@ -222,5 +227,7 @@ bool pg_commit(struct tx *base, struct err *err)
 void pg_health(const struct store *base, struct store_health *out)
 {
     const struct pg_store *store = (const struct pg_store *)base;
-    *out = (struct store_health){.commits = store->commits, .commit_us_sum = store->commit_us_sum};
+    *out = (struct store_health){.commits = store->commits,
+                                 .commit_us_sum = store->commit_us_sum,
+                                 .lost_commits = store->lost_commits};
 }
