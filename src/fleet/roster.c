@@ -224,8 +224,19 @@ static void note_store(struct fleet *fleet, bool away)
     }
 }
 
+/* A transaction of the engine's that reads the queues' limits, which may have changed, too. */
+static void ask_of_store(struct fleet *fleet)
+{
+    struct sent *sent = fleet_order(fleet, COMMAND_HEARD);
+    sent->command.heard.settings = true;
+    fleet_send(fleet, sent);
+}
+
 static void lose_store(struct fleet *fleet, const struct err *err)
 {
+    if (err->kind == ERR_FATAL) {
+        ask_of_store(fleet); /* the engine meets the same, and ends the node */
+    }
     if (!fleet->store_away) {
         log_warn("the register of nodes: %s", err->text);
     }
@@ -286,9 +297,7 @@ static void watch_server(struct fleet *fleet)
         fleet->walk = (struct walk){.under_way = true, .refill = fleet->walk.refill};
     }
     if (steward_server(fleet->steward) != ground.server) {
-        struct sent *sent = fleet_order(fleet, COMMAND_HEARD);
-        sent->command.heard.settings = true;
-        fleet_send(fleet, sent);
+        ask_of_store(fleet);
     }
 }
 

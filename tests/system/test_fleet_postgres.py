@@ -143,9 +143,31 @@ def nodes_go_on_beside_a_newer_schema(nest):
     same(claimed["id"], pass_through["id"])
     fleet.node(1).complete(claimed)
     load.judge()
-    fleet.sql(f"UPDATE meta SET oldest_reader = {version + 1}")
+
+
+@test(server=False)
+def a_node_that_the_schema_no_longer_admits_ends_itself(nest):
+    """A newer errand has migrated under it: it writes nothing more, says why, and what it had acknowledged is there."""
+    fleet = Fleet(nest, nodes=2, redis=0).wait_together()
+    made = {fleet.node(i % 2).create()["id"] for i in range(10)}
+    held = fleet.node(0).claim_one("w", leaseMs=60000)
+    version = int(fleet.sql("SELECT version FROM meta"))
+    for node in fleet.nodes:
+        node.expected_to_die = True
+    fleet.sql(f"UPDATE meta SET version = {version + 1}, oldest_reader = {version + 1}")
+    try:  # the other one is idle, and must find out by itself
+        fleet.node(0).complete(held, expect=503)
+    except OSError:
+        pass  # it may be gone already
+    for node in fleet.nodes:
+        same(node.wait(), 1)
+        check(f"needs an errand that knows version {version + 1}" in node.stderr(), node.stderr())
     said = nest.refuses("--listen", "127.0.0.1:0", "--data", nest.folder(), "--store", fleet.store_url())
     check("newer errand" in said, said)
+    fleet.sql(f"UPDATE meta SET version = {version}, oldest_reader = {version}")  # as if the newer one were started now
+    later = fleet.add()
+    same(set(fleet.all_tasks(later)), made)
+    has(fleet.node(later).complete(held), state="COMPLETED", attempt=1)
 
 
 TRIPS = """CREATE SEQUENCE trips;
