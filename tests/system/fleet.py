@@ -8,7 +8,7 @@
 #
 # One PostgreSQL serves all tests of a file, each in a database of its own; a test that stops it starts it again. With
 # proxied=True every node reaches Redis and PostgreSQL through proxies of its own. With standby=True it has a PostgreSQL of its own, proxies
-# in front of it, and a second one that follows the first until stop_shipping().
+# in front of it, and a second one that follows the first until stop_shipping(). With pooled=True nodes speak to PgBouncer in transaction mode.
 #
 # SPDX-License-Identifier: MIT
 """A fleet for system tests."""
@@ -93,11 +93,13 @@ class Fleet:
     """Nodes 0, 1, …; each is a Server of errand.py with a data folder of its own."""
 
     def __init__(self, nest, nodes=3, redis=1, proxied=False, workers=0, args=(), env=None, file=None, cluster=False,
-                 standby=False):
+                 standby=False, pooled=False):
         self.nest, self.proxied, self.args, self.file = nest, proxied or standby, ["--workers", str(workers), *args], file
         self.env, self.nodes, self.wires, self.frozen = env or {}, [], [], set()
         self.postgres, self.database = self.own_postgres() if standby else shared_postgres(), f"fleet{next(NUMBERS)}"
         self.postgres.sql(f"CREATE DATABASE {self.database}")
+        self.pooled = pooled
+        check(not pooled or self.postgres.start_pooler(), "pgbouncer is not installed")
         self.brokers = [Redis(nest, cluster=cluster) for _ in range(redis)]
         for _ in range(nodes):
             self.add()
@@ -128,7 +130,7 @@ class Fleet:
 
     def store_url(self, wires=None):
         if not wires:
-            return self.postgres.url(self.database)
+            return self.postgres.pooler_url(self.database) if self.pooled else self.postgres.url(self.database)
         return self.postgres.url(self.database, host="127.0.0.1", port=wires["postgres"].port)
 
     def redis_url(self, wires, name, server):

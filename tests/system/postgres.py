@@ -62,6 +62,7 @@ class Postgres:
         self.settings = settings
         self.port = 0
         self.process = self.pooler = None
+        self.pooler_port = 0
         if self.user:
             os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
         os.chmod(self.folder, 0o755)
@@ -155,11 +156,12 @@ class Postgres:
     # ---- A pooler in transaction mode ----
 
     def start_pooler(self):
-        """PgBouncer, on a port of its own. False: it is not installed."""
+        """PgBouncer, on a port of its own. One that runs is killed, and another takes its port. False: it is not installed."""
+        self.stop_pooler()
         tool = shutil.which("pgbouncer") or shutil.which("/usr/sbin/pgbouncer")
         if not tool:
             return False
-        self.pooler_port = free_port()
+        self.pooler_port = self.pooler_port or free_port()
         users, config = os.path.join(self.folder, "users"), os.path.join(self.folder, "pgbouncer.ini")
         with open(users, "w", encoding="utf-8") as out:
             out.write('"postgres" ""\n')

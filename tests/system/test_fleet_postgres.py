@@ -113,6 +113,22 @@ def a_node_may_lose_postgres_alone(nest):
     load.judge()
 
 
+@test(server=False)
+def a_pooler_in_transaction_mode_may_crash_under_load_and_postgres_behind_it(nest):
+    """Twelve connections of three nodes share five; what the pooler lets stand must not pass for the old server."""
+    fleet = Fleet(nest, pooled=True).wait_together()
+    load = Load(fleet, count=500)
+    load.under_way("create", 5)
+    fleet.postgres.start_pooler()
+    load.under_way("create", 5)
+    fleet.postgres.restart(signal.SIGQUIT)
+    load.under_way("create", 5)
+    fleet.postgres.stop_pooler()
+    time.sleep(1)  # as long as somebody needs to start it again
+    fleet.postgres.start_pooler()
+    load.judge()
+
+
 # ---- Versions side by side ----
 
 
