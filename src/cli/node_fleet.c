@@ -108,6 +108,22 @@ bool node_read_tokens(struct node *node, struct err *err)
     return true;
 }
 
+bool node_set_clock(struct node *node, struct err *err)
+{
+    SCOPED(steward_close_at) struct steward *steward = NULL;
+    struct fleet_clock measured = {0};
+    int64_t now_ms;
+    if (!store_shared(node->store)) {
+        return true;
+    }
+    if (!steward_open(node->store, &steward, err) ||
+        !fleet_clock_ask(steward, &measured, &now_ms, err)) {
+        return false;
+    }
+    (void)!fleet_clock_follow(&measured, &node->clock);
+    return true;
+}
+
 /* ---- Joining and leaving ---- */
 
 static bool start_fleet(struct node *node, struct err *err)

@@ -1,12 +1,14 @@
 /* fleet/clock.c: this machine's clock beside the one that all nodes share.
  *
- * Nodes stamp leases by their own clocks, and others judge them: queue/due.h gives a lease that
- * another node wrote as much longer as two right clocks may differ. A clock that is further off is
- * not mended here, but said aloud.
+ * Nodes stamp leases and due times by their own clocks, and others judge them: queue/due.h gives a
+ * lease that another node wrote as much longer as two right clocks may differ. A node whose clock
+ * is further off goes by the store's, and says so aloud.
  *
  * Thread: any; a steward's own.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "base/clock.h"
 #include "fleet/fleet.h"
 
@@ -24,8 +26,21 @@ bool fleet_clock_ask(struct steward *steward, struct fleet_clock *clock, int64_t
         return true;
     }
     int64_t offset_ms = before_ms + trip_ms / 2 - *now_ms;
-    int64_t least_ms = (offset_ms < 0 ? -offset_ms : offset_ms) - trip_ms / 2 - 1;
-    *clock = (struct fleet_clock){
-        .known = true, .offset_ms = offset_ms, .off = least_ms > FLEET_CLOCK_MS};
+    int64_t error_ms = trip_ms / 2 + 1;
+    *clock = (struct fleet_clock){.known = true,
+                                  .offset_ms = offset_ms,
+                                  .error_ms = error_ms,
+                                  .off = llabs(offset_ms) - error_ms > FLEET_CLOCK_MS};
+    return true;
+}
+
+/* Not with every measurement: each has its error, and a clock must not tremble. */
+bool fleet_clock_follow(const struct fleet_clock *measured, struct clock *clock)
+{
+    int64_t gap_ms = llabs(measured->offset_ms - clock->ahead_ms) - measured->error_ms;
+    if (!measured->known || clock->by_hand || gap_ms <= FLEET_CLOCK_MS) {
+        return false;
+    }
+    clock_follow(clock, measured->off ? measured->offset_ms : 0);
     return true;
 }

@@ -68,11 +68,17 @@ void fleet_tell(struct fleet *fleet, const struct event_batch *events);
 struct fleet_clock {
     bool known;        /* it was compared */
     int64_t offset_ms; /* ahead of the store's; about half of a trip to it may be error */
+    int64_t error_ms;  /* that offset_ms may have */
     bool off;          /* by more than FLEET_CLOCK_MS for certain */
 };
 /* Asks what time it is for the store, and compares. A trip that took too long compares nothing. */
 MUST_CHECK bool fleet_clock_ask(struct steward *steward, struct fleet_clock *clock, int64_t *now_ms,
                                 struct err *err);
+
+/* Where this machine's clock is off the node goes by the store's. True: by another time than
+ * before.
+ */
+bool fleet_clock_follow(const struct fleet_clock *measured, struct clock *clock);
 
 struct fleet_status {
     bool leads, store_away;

@@ -274,11 +274,15 @@ static bool compare_clocks(struct fleet *fleet, int64_t *now_ms, struct err *err
         return false;
     }
     if (fleet->clock.off && !was_off) {
-        log_warn("this machine's clock is %lld ms off the store's: leases of this node and of "
-                 "others may end too early; is it synchronized?",
-                 (long long)fleet->clock.offset_ms);
+        log_warn(
+            "this machine's clock is %lld ms off the store's, by which this node goes instead; "
+            "is it synchronized?",
+            (long long)fleet->clock.offset_ms);
     } else if (was_off && !fleet->clock.off) {
         log_info("this machine's clock is right again");
+    }
+    if (fleet_clock_follow(&fleet->clock, fleet->with.clock)) {
+        fleet_send(fleet, fleet_order(fleet, COMMAND_HEARD)); /* it may sleep by the other time */
     }
     return true;
 }

@@ -31,7 +31,7 @@ static unsigned states_of(enum bulk_verb verb)
 static struct task_id behind_all(const struct engine *engine)
 {
     uint64_t own = engine->ids.last_hi + 1;
-    int64_t theirs_ms = clock_real_wall_ms() + QUEUE_CLOCKS_APART_MS;
+    int64_t theirs_ms = clock_true_ms(engine->with.clock) + QUEUE_CLOCKS_APART_MS;
     return (struct task_id){engine->shared ? MAX(own, id_first_hi(theirs_ms)) : own, 0};
 }
 

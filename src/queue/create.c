@@ -140,7 +140,7 @@ static bool queues_fit(struct batch *batch, const struct command_create *create,
 static void name_it(struct batch *batch, struct order *order)
 {
     if (!order->named) {
-        order->task.id = id_make(&batch->engine->ids, clock_real_wall_ms());
+        order->task.id = id_make(&batch->engine->ids, clock_true_ms(batch->engine->with.clock));
     }
     if (order->delay_ms >= 0) {
         order->task.scheduled_ms = batch->now.wall_ms + order->delay_ms;

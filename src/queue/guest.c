@@ -185,7 +185,7 @@ struct rand *guest_rand(const struct batch *batch)
 
 struct task_id guest_make_id(struct batch *batch)
 {
-    return id_make(&batch->engine->ids, clock_real_wall_ms());
+    return id_make(&batch->engine->ids, clock_true_ms(batch->engine->with.clock));
 }
 
 void guest_store_failed(struct batch *batch, const struct err *err)

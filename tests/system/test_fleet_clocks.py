@@ -5,7 +5,7 @@
 import json
 import time
 
-from errand import check, main, same, test
+from errand import check, has, main, parse_time, same, test
 from fleet import Fleet, wait_slowly
 from shim import Shim
 
@@ -62,6 +62,54 @@ def a_leader_whose_clock_is_ahead_does_not_steal_a_lease(nest):
     check(time.monotonic() - sent >= LEASE_S, "the lease ended before its worker could know")
     same((again["id"], again["attempt"]), (task["id"], 2))
     same((ahead.get("wall_offset_ms"), behind.get("wall_offset_ms")), (NEAR_MS, -NEAR_MS))
+
+
+HOUR_MS = 3600000
+SECONDLY = {"title": "t", "rrule": "FREQ=SECONDLY", "taskType": "tick", "overlap": "allow", "delivery": []}
+QUICK = {"baseMs": 1, "factor": 1, "maxMs": 1, "jitter": 0}
+
+
+def utc(ms):
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(ms // 1000)) + f".{ms % 1000:03d}Z"
+
+
+def an_hour_off(nest, offset_ms):
+    """A leader whose clock is an hour off: nothing of what the other one does or wrote is judged by it."""
+    fleet = Fleet(nest, nodes=0)
+    add_shifted(fleet, offset_ms)
+    fleet.wait_leader()
+    fleet.add()
+    fleet.wait_together()
+    off, right = fleet.nodes
+    kept = [node.create("kept", documentId="d") for node in (right, off)]
+    held = right.claim_one("w", taskTypes=["kept"], leaseMs=60000)
+    due_ms = int(time.time() * 1000) + 2000
+    late = [node.create("late", scheduledAt=utc(due_ms)) for node in (right, off)]
+    same([task["state"] for task in late], ["SCHEDULED"] * 2)
+    for node in (off, right):
+        has(node.claim_one("w", taskTypes=["late"], waitMs=20000), state="RUNNING")
+        check(time.time() * 1000 >= due_ms - LIMIT_MS, "a task was due before its time")
+    tick = off.post("/api/schedules", SECONDLY, 201)
+    fired = right.claim_one("w", taskTypes=["tick"], waitMs=20000)
+    check(abs(parse_time(fired["createdAt"]) - time.time() * 1000) < 60000, f"fired at {fired['createdAt']}")
+    off.post(f"/api/schedules/{tick['id']}/pause")
+    has(right.heartbeat(held), cancelRequested=False)  # the leader looks every second, and did not take it
+    same(off.complete(held)["id"], kept[0]["id"])
+    lost = right.create("lost", backoff=QUICK)
+    same(right.claim_one("w", taskTypes=["lost"], leaseMs=1000)["id"], lost["id"])
+    fleet.kill(1)  # now the leader alone minds that lease, by the other's clock
+    same(off.claim_one("v", taskTypes=["lost"], waitMs=20000)["attempt"], 2)
+    same(off.claim_one("v", taskTypes=["kept"], waitMs=20000)["id"], kept[1]["id"])
+
+
+@test(server=False)
+def a_clock_an_hour_ahead_decides_nothing(nest):
+    an_hour_off(nest, HOUR_MS)
+
+
+@test(server=False)
+def a_clock_an_hour_behind_decides_nothing(nest):
+    an_hour_off(nest, -HOUR_MS)
 
 
 main()
