@@ -83,7 +83,7 @@ static bool open_stores(struct node *node, struct err *err)
     node->broker_options.ready = engine_ready;
     node->broker_options.arg = &node->engine;
     return open_door(node, err) && store_open(&store, &node->store, err) &&
-           node_read_tokens(node, err) && node_set_clock(node, err) && check_exposure(node, err) &&
+           node_read_shared(node, err) && check_exposure(node, err) &&
            broker_open(&node->broker_options, &node->broker, err);
 }
 

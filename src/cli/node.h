@@ -97,8 +97,7 @@ bool node_is_loopback(struct str host);
 
 /* node_fleet.c: among others, where the store is shared. */
 void node_listen_in(struct node *node, struct engine_host *host);     /* events go to others too */
-MUST_CHECK bool node_read_tokens(struct node *node, struct err *err); /* before anybody comes */
-MUST_CHECK bool node_set_clock(struct node *node, struct err *err);   /* ... and by what time */
+MUST_CHECK bool node_read_shared(struct node *node, struct err *err); /* before anybody comes */
 MUST_CHECK bool node_join_fleet(struct node *node, struct err *err);
 struct fleet *node_leave_fleet(struct node *node); /* to be freed after the engine */
 

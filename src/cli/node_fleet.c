@@ -2,10 +2,14 @@
  * node.h.
  *
  * SPDX-License-Identifier: MIT */
+#include <poll.h>
 #include <stdatomic.h>
 
 #include "cli/node.h"
 #include "net/token_store.h"
+
+#define SHARED_WAIT_MS  (10 * SECOND_MS) /* for a second connection to the store, at the start */
+#define SHARED_PAUSE_MS 50
 
 /* ---- What the engine says: to the api, and to other nodes ---- */
 
@@ -91,36 +95,41 @@ static void steward_close_at(struct steward **steward)
     steward_close(*steward);
 }
 
-bool node_read_tokens(struct node *node, struct err *err)
+static bool read_shared(struct node *node, struct steward *steward, struct err *err)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    SCOPED(steward_close_at) struct steward *steward = NULL;
+    struct fleet_clock measured = {0};
     struct steward_token *tokens;
     size_t count;
-    if (!store_shared(node->store)) {
-        return true;
-    }
-    if (!steward_open(node->store, &steward, err) ||
-        !steward_tokens(steward, &arena, &tokens, &count, err)) {
-        return false;
-    }
-    token_store_share(tokens, count, node->book);
-    return true;
-}
-
-bool node_set_clock(struct node *node, struct err *err)
-{
-    SCOPED(steward_close_at) struct steward *steward = NULL;
-    struct fleet_clock measured = {0};
     int64_t now_ms;
-    if (!store_shared(node->store)) {
-        return true;
-    }
-    if (!steward_open(node->store, &steward, err) ||
+    if (!steward_tokens(steward, &arena, &tokens, &count, err) ||
         !fleet_clock_ask(steward, &measured, &now_ms, err)) {
         return false;
     }
+    token_store_share(tokens, count, node->book);
     (void)!fleet_clock_follow(&measured, &node->clock);
+    return true;
+}
+
+/* Who may speak to us, and what time it is. The store was just opened, with as much patience: a
+ * server under load is slow to connect. */
+bool node_read_shared(struct node *node, struct err *err)
+{
+    SCOPED(steward_close_at) struct steward *steward = NULL;
+    int64_t until_us = clock_real_mono_us() + SHARED_WAIT_MS * 1000;
+    if (!store_shared(node->store)) {
+        return true;
+    }
+    if (!steward_open(node->store, &steward, err)) {
+        return false;
+    }
+    while (!read_shared(node, steward, err)) {
+        if (err->kind != ERR_UNAVAILABLE || clock_real_mono_us() > until_us) {
+            return false;
+        }
+        *err = ERR_INIT;
+        poll(NULL, 0, SHARED_PAUSE_MS);
+    }
     return true;
 }
 

@@ -247,6 +247,7 @@ class Fleet:
         run = self.nest.run("doctor", "--data", self.nodes[0].data, "--store", self.store_url(), expect=None,
                             env={"ERRAND_URL": f"http://127.0.0.1:{self.nodes[self.alive()[0]].port}"})
         check(run.returncode == 0, f"doctor complains:\n{run.stdout}\n{run.stderr}")
+        check("every invariant holds" in run.stdout, f"doctor did not look:\n{run.stdout}\n{run.stderr}")
 
     def all_tasks(self, at=None):
         """{id: task} of everything, by pages."""
