@@ -267,8 +267,9 @@ size_t phrase_day(const struct tokens *t, size_t at, struct phrase *out)
     bool in = token_is(t, at, WORD_IN);
     size_t lead = in || token_is(t, at, WORD_ON) || token_is(t, at, WORD_BY) ||
                   token_is(t, at, WORD_FOR) || token_is(t, at, WORD_AT);
-    if (token_is(t, at, WORD_IF) && token_is_word(t, at + 1, "it") &&
-        token_is_word(t, at + 2, "is")) { /* if it is a Friday */
+    bool is_condition = token_is(t, at, WORD_IF) && token_is_word(t, at + 1, "it") &&
+                        token_is_word(t, at + 2, "is");
+    if (is_condition) { /* if it is a Friday */
         lead = 3 + token_is(t, at + 3, WORD_A);
     }
     struct said *said = &out->said;
@@ -284,7 +285,7 @@ size_t phrase_day(const struct tokens *t, size_t at, struct phrase *out)
     }
     bool single_set = !said->plural && !said->listed && said->weekdays != 0 &&
                       (said->weekdays & (said->weekdays - 1)) != 0 && said->set_days == 0;
-    if (single_set) { /* "weekday" alone names no day */
+    if (single_set && !is_condition) { /* "weekday" alone names no day */
         return at;
     }
     bool bare = lead == 0 && !names_day(said) && !said->has_offset && said->which == OF_NONE;

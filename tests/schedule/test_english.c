@@ -95,6 +95,17 @@ TEST(a_long_task_has_a_short_title_and_its_whole_purpose)
     CHECK(read.purpose.len > 700 && str_starts(read.purpose, read.title));
 }
 
+TEST(a_day_may_have_a_condition)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    CHECK_STR(read_text("the 13th of every month if it is a Friday", &arena).rrule,
+              "FREQ=MONTHLY;BYDAY=FR;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=13");
+    CHECK_STR(read_text("the last day of every month if it is a weekday", &arena).rrule,
+              "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=-1");
+    CHECK_STR(read_text("the last day of every month if it is a weekend", &arena).rrule,
+              "FREQ=MONTHLY;BYDAY=SA,SU;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=-1");
+}
+
 TEST(each_word_is_told_apart)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
