@@ -9,20 +9,9 @@
 #include "schedule/english_edit.h"
 #include "schedule/summary.h"
 #include "wire/time.h"
+#include "zones.h"
 
 #define HEAD 4
-
-static const struct zone *get_zone(unsigned char choice)
-{
-    static const char *const names[] = {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe"};
-    const struct zone *zone = NULL;
-    struct zones *zones = zones_new(NULL);
-    if (choice >= ARRAY_LEN(names) || !zones_get(zones, str_of(names[choice]), &zone, NULL)) {
-        zone = zone_utc();
-    }
-    zones_free(zones);
-    return zone;
-}
 
 static void check_refusal(const struct english_refusal *refusal)
 {
@@ -106,12 +95,14 @@ static void check_edit(const struct english_asked *asked, struct arena *arena)
 
 void fuzz_one(struct str text)
 {
+    static const char *const names[] = {"Europe/Berlin", "America/New_York", "Australia/Lord_Howe"};
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     const unsigned char *head = (const unsigned char *)text.ptr;
     if (text.len < HEAD) {
         return;
     }
-    SCOPED(zone_release_at) const struct zone *zone = get_zone(head[0] % 4);
+    SCOPED(zone_release_at) const struct zone *zone =
+        fuzz_zone(names, ARRAY_LEN(names), head[0] % 4);
     struct english_asked asked = {.text = str_from(text, HEAD), .zone = zone};
     /* Between 2020 and 2090, at any hour. */
     asked.now_ms = 1577836800000 + (head[1] * 100 + head[2]) * DAY_MS + head[3] * 337 * SECOND_MS;

@@ -8,6 +8,7 @@
 #include "schedule/recur.h"
 #include "schedule/summary.h"
 #include "wire/time.h"
+#include "zones.h"
 
 #define HEAD   6
 #define STEPS  40
@@ -49,20 +50,9 @@ static void check_next(const struct recur *r, int64_t from_ms)
     }
 }
 
-static const struct zone *get_zone(unsigned char choice)
-{
-    static const char *const names[] = {"Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia"};
-    const struct zone *zone = NULL;
-    struct zones *zones = zones_new(NULL);
-    if (choice >= ARRAY_LEN(names) || !zones_get(zones, str_of(names[choice]), &zone, NULL)) {
-        zone = zone_utc();
-    }
-    zones_free(zones);
-    return zone;
-}
-
 void fuzz_one(struct str text)
 {
+    static const char *const names[] = {"Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia"};
     SCOPED(recur_free_at) struct recur *recur = NULL;
     struct rrule rule;
     if (text.len < HEAD || !rrule_parse(str_from(text, HEAD), &rule, NULL)) {
@@ -70,7 +60,8 @@ void fuzz_one(struct str text)
     }
     check_text(&rule);
     const unsigned char *head = (const unsigned char *)text.ptr;
-    SCOPED(zone_release_at) const struct zone *zone = get_zone(head[0] % 4);
+    SCOPED(zone_release_at) const struct zone *zone =
+        fuzz_zone(names, ARRAY_LEN(names), head[0] % 4);
     /* Between 1970 and 2061, half of them in the night of a change of clocks. */
     int64_t day = head[1] & 1 ? 15062 + head[2] / 8 * 364 : head[2] * 130 + head[3];
     struct when start = {.s = day * 86400 + head[4] * 337};

@@ -7,6 +7,7 @@
 #include "fuzz.h"
 #include "schedule/execution.h"
 #include "schedule/schedule_plan.h"
+#include "zones.h"
 
 #define NOW_MS INT64_C(1800000000000)
 
@@ -57,11 +58,9 @@ static void try_schedule(struct str text, struct zones *zones, struct arena *are
 void fuzz_one(struct str text)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    struct zones *zones = zones_new(NULL);
     struct execution execution;
     struct record record = {.kind = RECORD_EXECUTION, .body = text};
-    try_schedule(text, zones, &arena);
+    try_schedule(text, fuzz_zones(), &arena);
     (void)!execution_load(&record, &arena, &execution, NULL);
     (void)execution_content(text, &arena);
-    zones_free(zones);
 }
