@@ -243,14 +243,15 @@ static size_t lasting(const struct tokens *t, size_t at, struct phrase *out)
     return to;
 }
 
-/* 8 times, for 5 occurrences, 10 times in total */
+/* 8 times, for 5 occurrences, 10 times in total, 1 time */
 static size_t times(const struct tokens *t, size_t at, struct phrase *out)
 {
     int n;
     size_t from = at + token_is(t, at, WORD_FOR), to;
     from += token_is(t, from, WORD_A) && token_is_word(t, from + 1, "total") ? 3 : 0;
     to = phrase_number(t, from, &n);
-    if (to == from || !token_is(t, to, WORD_TIMES)) {
+    bool once = to > from && n == 1 && t->at[from].digits && token_is(t, to, WORD_TIME);
+    if (to == from || !(once || token_is(t, to, WORD_TIMES))) {
         return at;
     }
     out->kind = PHRASE_END;

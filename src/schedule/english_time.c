@@ -112,7 +112,8 @@ static size_t number_clock(const struct tokens *t, size_t at, bool led, struct d
     after = half_of_day(t, to, &half);
     bool said = after > to || token_is(t, to, WORD_OCLOCK);
     bool unit_follows = token_is(t, to, WORD_UNIT) || token_is(t, to, WORD_PAST) ||
-                        token_is(t, to, WORD_TIMES) || token_is_word(t, to, "%");
+                        token_is(t, to, WORD_TIMES) || token_is(t, to, WORD_TIME) ||
+                        token_is_word(t, to, "%");
     /* "at 25" is impossible, "at 25 Main Street" a place. */
     bool place = token_is_plain(t, to) || four || !token->digits;
     if ((!said && (!led || unit_follows)) || (hour > 23 && !said && place) ||

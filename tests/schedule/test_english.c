@@ -106,6 +106,13 @@ TEST(a_day_may_have_a_condition)
               "FREQ=MONTHLY;BYDAY=SA,SU;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=-1");
 }
 
+TEST(one_time_is_a_number_of_times_and_no_time_of_the_day)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    CHECK_STR(read_text("every Monday at 09:00, 1 time", &arena).rrule,
+              "FREQ=WEEKLY;COUNT=1;BYDAY=MO;BYHOUR=9;BYMINUTE=0");
+}
+
 TEST(each_word_is_told_apart)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
