@@ -388,7 +388,7 @@ static bool has_time_before(const struct choice *c, const struct phrase *end)
 {
     for (const struct phrase *p = c->phrases; p < end; p++) {
         if (p->cluster == end->cluster && p->force > FORCE_THING &&
-            (p->said.clocks_count > 0 || p->said.unit <= UNIT_HOUR)) {
+            (p->said.clocks_count > 0 || p->said.hours != 0 || p->said.unit <= UNIT_HOUR)) {
             return true;
         }
     }
