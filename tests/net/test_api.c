@@ -339,20 +339,6 @@ TEST(metrics_are_text_for_prometheus)
     CHECK(rig_has(&rig, "errand_build_info{version='0.0.0'} 1\n"));
 }
 
-TEST(promtool_has_nothing_to_say_about_the_metrics)
-{
-    if (system("command -v promtool >/dev/null") != 0) {
-        skip();
-    }
-    RIG(rig);
-    rig_create(&rig, "{'taskType':'a','queue':'x/y:z'}");
-    CHECK_EQ(rig_ask(&rig, "GET /metrics", ""), 200);
-    FILE *promtool = popen("promtool check metrics", "w");
-    fwrite(rig.body.ptr, 1, rig.body.len, promtool);
-
-    CHECK_EQ(pclose(promtool), 0);
-}
-
 TEST(who_has_no_token_where_one_is_needed_is_told_so)
 {
     RIG(rig);

@@ -18,12 +18,8 @@ import itertools
 import subprocess
 import zoneinfo
 
-try:
-    import icalendar
-    from dateutil import rrule, tz
-except ImportError:
-    print("1..0 # SKIP python3-icalendar or python3-dateutil is not installed")
-    sys.exit(0)
+import icalendar
+from dateutil import rrule, tz
 
 EPOCH = datetime.datetime(1970, 1, 1)
 SECOND = datetime.timedelta(seconds=1)

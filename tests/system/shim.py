@@ -12,7 +12,7 @@ import shutil
 import struct
 import subprocess
 
-from errand import Skip, binary
+from errand import binary, check
 
 FIELDS = ("wall_offset_ms", "disk_full", "fail_at", "fail_errno", "fail_calls", "kill_at",
           "kill_how", "calls")
@@ -21,12 +21,10 @@ FIELDS = ("wall_offset_ms", "disk_full", "fail_at", "fail_errno", "fail_calls", 
 def runtimes():
     """Sanitizer runtimes that must be preloaded before anything else."""
     linked = subprocess.run(["ldd", binary()], capture_output=True, text=True, check=False).stdout
-    if "libtsan" in linked:
-        raise Skip("the thread sanitizer does not like company")
+    check("libtsan" not in linked, "the thread sanitizer does not like company")
     found = re.findall(r"=> (\S*lib(?:asan|ubsan)\.so\S*)", linked)
     with open(binary(), "rb") as handle:
-        if not found and b"__asan_init" in handle.read():
-            raise Skip("this sanitizer's runtime is inside the binary")
+        check(found or b"__asan_init" not in handle.read(), "this sanitizer's runtime is inside the binary (use gcc's)")
     return found
 
 
@@ -36,8 +34,7 @@ class Shim:
     def __init__(self, nest):
         self.nest, self.data = nest, nest.folder()
         self.shadow = self.data + ".synced"
-        if not os.environ.get("ERRAND_SHIM_SO"):
-            raise Skip("ERRAND_SHIM_SO does not name the shim")
+        check(os.environ.get("ERRAND_SHIM_SO"), "ERRAND_SHIM_SO does not name the shim")
         self.path = nest.file(os.path.basename(self.data) + ".control", b"\0" * 8 * len(FIELDS))
         with open(self.path, "r+b") as handle:
             self.memory = mmap.mmap(handle.fileno(), 0)
