@@ -5,9 +5,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
+
+#define PATIENCE_US INT64_C(60000000)
 
 static struct test_case *tests; /* the list of tests: one of the three mutable statics */
 static size_t tests_count;
@@ -36,6 +40,18 @@ void test_check_ok(bool ok, const struct err *err, const char *call, const char 
         print_error("%s failed: %s%s%s\n", call, err->field, err->field[0] ? ": " : "", err->text);
         _fail(file, line);
     }
+}
+
+void test_pause(int64_t *since_us, const char *truth, const char *file, int line)
+{
+    const struct timespec moment = {.tv_nsec = 2 * 1000 * 1000};
+    if (*since_us == 0) {
+        *since_us = clock_real_mono_us();
+    } else if (clock_real_mono_us() > *since_us + PATIENCE_US) {
+        print_error("waited in vain for %s\n", truth);
+        _fail(file, line);
+    }
+    nanosleep(&moment, NULL);
 }
 
 /* With an argument only the tests whose name contains it run: handy under a debugger. */

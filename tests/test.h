@@ -43,6 +43,16 @@ void test_register(struct test_case *test);
 #define CHECK_STR(got, want) test_check_str((got), (want), __FILE__, __LINE__)
 #define CHECK_OK(call)       test_check_ok((call), &err, #call, __FILE__, __LINE__)
 
+/* Asks again and again until it is so; a minute without is a failure. No other test code pauses a
+ * thread: what a test waits for is said. */
+#define WAIT_FOR(truth)                                                                            \
+    for (int64_t since_us = 0; !(truth);) {                                                        \
+        test_pause(&since_us, #truth, __FILE__, __LINE__);                                         \
+    }
+
+/* A moment; fails when the first such moment was too long ago. */
+void test_pause(int64_t *since_us, const char *truth, const char *file, int line);
+
 /* Fails with both texts shown; `want` is a C string. */
 void test_check_str(struct str got, const char *want, const char *file, int line);
 

@@ -33,6 +33,7 @@ STATICS = {
     ("tests/system/shim.c", "shim"),     # an interposer has no caller to hand it its state
     ("tests/fuzz/zones.c", "zones"),     # nor has a fuzz target
 }
+PAUSES = ("tests/system/patience.py", "tests/test.c")  # where a test may pause, looking for something
 SIGNAL_FLAG = re.compile(r"volatile sig_atomic_t|_Atomic \w+ \w*signal")  # the third, in cli/
 
 
@@ -267,9 +268,17 @@ def nothing_is_left_for_later(files, _):
                 yield f"{file.path}:{number} says {found.group(1)}"
 
 
+def tests_do_not_sleep(files, _):
+    """What a test waits for is said: wait_for() of patience.py, WAIT_FOR() of test.h."""
+    pause = re.compile(r"\b(u?sleep|(clock_)?nanosleep|uv_sleep)\s*\(|\bpoll\(NULL\b|\bselect\(0, NULL\b")
+    for file in files:
+        if file.top == "tests" and (file.is_c() or file.ext == ".py") and file.path not in PAUSES:
+            yield from (f"{file.path}:{number} sleeps" for number, line in enumerate(file.lines, 1) if pause.search(line))
+
+
 def clang_format_agrees(files, _):
     if shutil.which("clang-format") is None:
-        print("# skipped: clang-format is not installed (script/test installs it)")
+        yield "clang-format is not installed (script/test installs it)"
         return
     names = [file.path for file in files if file.is_c() and file.top in CODE]
     if names:
@@ -282,7 +291,7 @@ RULES = [
     rooms_include_only_earlier_rooms, functions_fit_on_a_screen, most_functions_are_short,
     files_are_not_too_long, files_have_a_door_plate, files_name_their_licence, sql_says_what_it_is,
     statics_do_not_change, globals_are_not_there, whitespace_is_clean, nothing_is_left_for_later,
-    clang_format_agrees,
+    tests_do_not_sleep, clang_format_agrees,
 ]
 
 

@@ -3,14 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "node.h"
 
-#include <time.h>
-
 #include "base/buf.h"
 #include "base/clock.h"
 #include "test.h"
-
-#define PATIENCE_MS (20 * SECOND_MS)
-#define LOOK_AGAIN  ((struct timespec){.tv_nsec = 5 * 1000 * 1000})
 
 static void on_ready(void *arg, struct str queue, struct str type)
 {
@@ -110,11 +105,7 @@ bool has(struct broker *broker)
 
 void until(bool (*is)(struct broker *broker), struct broker *broker, bool wanted)
 {
-    int64_t end_us = clock_real_mono_us() + 1000 * PATIENCE_MS;
-    while (is(broker) != wanted) {
-        CHECK(clock_real_mono_us() < end_us);
-        nanosleep(&LOOK_AGAIN, NULL);
-    }
+    WAIT_FOR(is(broker) == wanted);
 }
 
 bool is_degraded(struct broker *broker)

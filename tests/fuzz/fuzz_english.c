@@ -101,8 +101,8 @@ void fuzz_one(struct str text)
     if (text.len < HEAD) {
         return;
     }
-    SCOPED(zone_release_at) const struct zone *zone =
-        fuzz_zone(names, ARRAY_LEN(names), head[0] % 4);
+    SCOPED(zone_release_at)
+    const struct zone *zone = fuzz_zone(names, ARRAY_LEN(names), head[0] % 4);
     struct english_asked asked = {.text = str_from(text, HEAD), .zone = zone};
     /* Between 2020 and 2090, at any hour. */
     asked.now_ms = 1577836800000 + (head[1] * 100 + head[2]) * DAY_MS + head[3] * 337 * SECOND_MS;

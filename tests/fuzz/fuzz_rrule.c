@@ -60,8 +60,8 @@ void fuzz_one(struct str text)
     }
     check_text(&rule);
     const unsigned char *head = (const unsigned char *)text.ptr;
-    SCOPED(zone_release_at) const struct zone *zone =
-        fuzz_zone(names, ARRAY_LEN(names), head[0] % 4);
+    SCOPED(zone_release_at)
+    const struct zone *zone = fuzz_zone(names, ARRAY_LEN(names), head[0] % 4);
     /* Between 1970 and 2061, half of them in the night of a change of clocks. */
     int64_t day = head[1] & 1 ? 15062 + head[2] / 8 * 364 : head[2] * 130 + head[3];
     struct when start = {.s = day * 86400 + head[4] * 337};

@@ -6,7 +6,7 @@
 #     def a_failed_task_waits_for_its_backoff(s): ...
 #
 # No test sleeps and hopes: it waits with waitMs, follows an event stream, winds the test clock, or
-# polls a condition under a generous deadline (wait_for). Every answer is held against the server's
+# asks for a condition under a generous deadline (patience.py). Every answer is held against the server's
 # own /openapi.json on the way. A server that died by itself, or whose sanitizer had something to
 # say, fails its test.
 #
@@ -30,9 +30,9 @@ import traceback
 import urllib.parse
 
 import schema
+from patience import DEADLINE, wait_for  # noqa: F401: for the tests
 
 START = "2027-03-01T09:00:00.000Z"
-DEADLINE = 30  # seconds a condition may take before it counts as never coming
 PATIENCE = 120  # seconds for one answer; a hung server fails its test, not the whole suite
 UUID7 = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
 TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
@@ -80,17 +80,6 @@ def time_text(ms):
 
 def later(text, ms):
     return time_text(parse_time(text) + ms)
-
-
-def wait_for(condition, what="the condition", deadline=DEADLINE):
-    """Polls until condition() is true; returns its value."""
-    end = time.monotonic() + deadline
-    while True:
-        value = condition()
-        if value:
-            return value
-        check(time.monotonic() < end, f"{what} did not come within {deadline} s")
-        time.sleep(0.01)
 
 
 # ---- HTTP, by hand: the server's framing is under test too ----
@@ -594,10 +583,6 @@ def together(*functions):
 TESTS = []
 
 
-class Skip(Exception):
-    """The test cannot be made here; its text says why."""
-
-
 def test(server=True, **options):
     """Registers a test. It is given a Server made with `options`; server=False: only a Nest."""
     def register(function):
@@ -642,8 +627,6 @@ def main():
         try:
             run_one(function, server, options)
             print(f"ok {number} - {name}", flush=True)
-        except Skip as reason:
-            print(f"ok {number} - {name} # SKIP {reason}", flush=True)
         except Exception:
             failed += 1
             print("\n".join("# " + line for line in where_and_what()))

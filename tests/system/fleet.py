@@ -18,7 +18,6 @@ import os
 import signal
 import subprocess
 import threading
-import time
 
 from errand import DEADLINE, check, same, wait_for
 from postgres import Postgres
@@ -55,12 +54,18 @@ class Database(Postgres):
 
     def start(self):
         """Somebody may be faster to take a port, or a child of the last server slower to end."""
-        for left in reversed(range(START_ATTEMPTS)):
+        left = START_ATTEMPTS
+
+        def started():
+            nonlocal left
             try:
-                return super().start()
+                super(Database, self).start()
+                return True
             except RuntimeError as error:
+                left -= 1
                 check(left > 0, f"{error}: {self.tail()}")
-                time.sleep(0.5)
+                return False
+        wait_for(started, "PostgreSQL", deadline=float("inf"), every=0.5)
 
     def restart(self, how=signal.SIGINT):
         self.stop(how)
@@ -72,7 +77,7 @@ class Database(Postgres):
 
 def wait_slowly(condition, what, deadline=DEADLINE):
     """As wait_for(), for questions that cost a fleet something."""
-    return wait_for(lambda: condition() or time.sleep(0.1), what, deadline)
+    return wait_for(condition, what, deadline, every=0.1)
 
 
 def signal_quietly(pid, number):

@@ -276,12 +276,21 @@ class Load:
         wait_for(lambda: self.history.count(kind) >= had + more or not any(p.is_alive() for p in self.producers),
                  f"{more} more of {kind}", 60)
 
+    def without_answer(self, more=3, node=None):
+        """Waits until `more` calls (to this node) were given up or put off from now on, or all is created."""
+        def count():
+            with self.history.guard:
+                return sum(call.status is None and node in (None, call.node) for call in self.history.calls)
+        had = count()
+        wait_for(lambda: count() >= had + more or not any(p.is_alive() for p in self.producers),
+                 f"{more} calls without an answer", 60)
+
     def judge(self):
         """To the end, and to court."""
         for producer in self.producers:
             producer.join()
         node = self.fleet.node(self.fleet.alive()[0])
-        wait_for(lambda: not node.list(state=OPEN, limit=1) or time.sleep(0.1), "the end of all tasks", 60)
+        wait_for(lambda: not node.list(state=OPEN, limit=1), "the end of all tasks", 60, every=0.1)
         for client in (*self.producers, *self.workers):
             client.end()
         same(judge(self.history, self.fleet.all_tasks()), [], "what the judge found")

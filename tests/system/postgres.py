@@ -4,7 +4,7 @@
 #
 # As a program it runs another one beside such a server, which is how tests in C get theirs:
 #
-#     postgres.py PROGRAM [ARGS]      with ERRAND_POSTGRES (and ERRAND_PGBOUNCER, if there is one) set
+#     postgres.py PROGRAM [ARGS]      with ERRAND_POSTGRES and ERRAND_PGBOUNCER set
 #
 # The cluster lies in a temporary folder, keeps nothing beyond a crash of the machine (fsync is off), listens on a free port
 # of this machine and on a socket in its folder, and dies with the test, however that ends. PostgreSQL refuses to
@@ -22,9 +22,9 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import urllib.parse
 
+from patience import wait_for
 from ports import free_port
 
 DEADLINE = 60  # seconds for a server to come up
@@ -44,12 +44,12 @@ def find_tool(name):
     return found
 
 
-def wait_for(is_up, process, what):
-    until = time.monotonic() + DEADLINE
-    while not is_up():
-        if process.poll() is not None or time.monotonic() > until:
-            raise RuntimeError(f"{what} did not come up")
-        time.sleep(.02)
+def wait_until_up(is_up, process, what):
+    def looked():
+        if process.poll() is not None:
+            raise RuntimeError(f"{what} ended at once")
+        return is_up()
+    wait_for(looked, what, DEADLINE, every=.02)
 
 
 class Postgres:
@@ -106,7 +106,7 @@ class Postgres:
             command += ["-c", f"{name}={value}"]
         with self.log() as log:
             self.process = self.popen(command, stdout=log, stderr=log, preexec_fn=die_with(signal.SIGQUIT))
-        wait_for(self.is_up, self.process, "PostgreSQL")
+        wait_until_up(self.is_up, self.process, "PostgreSQL")
 
     def is_up(self):
         """Its own tool knows best: a socket that answers may still be starting up."""
@@ -156,11 +156,11 @@ class Postgres:
     # ---- A pooler in transaction mode ----
 
     def start_pooler(self):
-        """PgBouncer, on a port of its own. One that runs is killed, and another takes its port. False: it is not installed."""
+        """PgBouncer, on a port of its own. One that runs is killed, and another takes its port."""
         self.stop_pooler()
         tool = shutil.which("pgbouncer") or shutil.which("/usr/sbin/pgbouncer")
         if not tool:
-            return False
+            sys.exit("postgres.py: pgbouncer is missing: install the package pgbouncer")
         self.pooler_port = self.pooler_port or free_port()
         users, config = os.path.join(self.folder, "users"), os.path.join(self.folder, "pgbouncer.ini")
         with open(users, "w", encoding="utf-8") as out:
@@ -172,8 +172,7 @@ class Postgres:
                       "default_pool_size = 5\nlogfile = /dev/null\n")
         with self.log() as log:
             self.pooler = self.popen([tool, "-q", config], stdout=log, stderr=log, preexec_fn=die_with(signal.SIGKILL))
-        wait_for(lambda: socket.socket().connect_ex(("127.0.0.1", self.pooler_port)) == 0, self.pooler, "PgBouncer")
-        return True
+        wait_until_up(lambda: socket.socket().connect_ex(("127.0.0.1", self.pooler_port)) == 0, self.pooler, "PgBouncer")
 
     def stop_pooler(self):
         if self.pooler and self.pooler.poll() is None:
@@ -188,9 +187,8 @@ class Postgres:
 def main(command):
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with Postgres() as server:
-        environment = dict(os.environ, ERRAND_POSTGRES=server.url())
-        if server.start_pooler():
-            environment["ERRAND_PGBOUNCER"] = server.pooler_url()
+        server.start_pooler()
+        environment = dict(os.environ, ERRAND_POSTGRES=server.url(), ERRAND_PGBOUNCER=server.pooler_url())
         return subprocess.run(command, env=environment, preexec_fn=die_with(signal.SIGKILL), check=False).returncode
 
 

@@ -15,7 +15,6 @@
 """A TCP proxy that can cut, delay and swallow."""
 import socket
 import threading
-import time
 
 CHUNK = 65536
 GRACE = 5  # seconds for threads to notice that all is over
@@ -49,7 +48,7 @@ class Link:
             proxy.lost.set()
             raise ConnectionAbortedError
         if proxy.wait_s[way]:
-            time.sleep(proxy.wait_s[way])
+            proxy.hurry.wait(proxy.wait_s[way])
         if not proxy.swallows[way]:
             target.sendall(data)
 
@@ -69,7 +68,7 @@ class Proxy:
     def __init__(self, nest, target):
         self.target, self.guard, self.links = target, threading.Lock(), set()
         self.is_cut, self.closed, self.doom, self.loses_question = False, False, None, False
-        self.lost = threading.Event()
+        self.lost, self.hurry = threading.Event(), threading.Event()
         self.heal()
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
@@ -127,6 +126,7 @@ class Proxy:
         self.break_all()
 
     def delay(self, seconds, up=True, down=True):
+        self.hurry = threading.Event()  # set when it ends: what is on its way arrives at once
         self.wait_s = {"up": seconds if up else 0, "down": seconds if down else 0}
 
     def swallow(self, up=True, down=True):
@@ -145,6 +145,7 @@ class Proxy:
     def heal(self):
         """As new. What was swallowed has left gaps, so those connections are broken."""
         gaps = any(getattr(self, "swallows", {}).values())
+        self.hurry.set()
         self.is_cut, self.doom = False, None
         self.wait_s, self.swallows = {"up": 0, "down": 0}, {"up": False, "down": False}
         if gaps:

@@ -19,6 +19,7 @@ import time
 
 from errand import Nest, check, main, same, test, wait_for
 from fleet import Fleet
+from patience import wait_until
 from history import CALM_PATIENCE_S, OPEN, SETTLED_S, History, Producer, Worker, judge
 
 SEED = int(os.environ.get("ERRAND_CHAOS_SEED") or int.from_bytes(os.urandom(3), "big"))
@@ -151,7 +152,7 @@ class Storm:
         self.fleet, self.random = fleet, random.Random(f"storm {seed}")
         self.active, self.dead, self.told = {}, set(), []
         self.names = {fleet.entry(at)["id"]: at for at in range(NODES)}
-        self.began = time.monotonic()
+        self.began = self.next = time.monotonic()
 
     def tell(self, text):
         self.told.append(f"{time.monotonic() - self.began:6.2f} {text}")
@@ -183,7 +184,8 @@ class Storm:
             self.begin()
         elif self.active:
             self.end_one()
-        time.sleep(self.random.uniform(0.1, 0.6))
+        self.next += self.random.uniform(0.1, 0.6)
+        wait_until(self.next)
 
     def heal(self):
         while self.active:
@@ -232,11 +234,14 @@ def wait_moving(history, condition, what):
     def acknowledged():
         return sum(history.count(kind) for kind in ("create", "complete", "fail", "release"))
     had, since = acknowledged(), time.monotonic()
-    while not condition():
-        time.sleep(0.1)
+
+    def looked():
+        nonlocal had, since
         if acknowledged() != had:
             had, since = acknowledged(), time.monotonic()
         check(time.monotonic() - since < STUCK_S, f"{what} did not come, and nothing moved for {STUCK_S} s")
+        return condition()
+    wait_for(looked, what, deadline=float("inf"), every=0.1)
 
 
 def settle(fleet, history, producers):
@@ -259,7 +264,8 @@ def calm(fleet, history, seed):
     worker = Worker(fleet, history, "calm-w", seed, take=5, lease_ms=30000, faults=0, late=0, patience=CALM_PATIENCE_S)
     producer.start()
     producer.join()
-    time.sleep(2 * SETTLED_S)
+    created = max(call.end for call in history.calls if call.kind == "create")
+    wait_for(lambda: history.now() > created + 2 * SETTLED_S, "the moment from which the judge asks for order")
     begin = history.now()
     worker.start()
     wait_moving(history, lambda: all_ended(fleet), "the end of the last tasks")

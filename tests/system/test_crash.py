@@ -11,11 +11,11 @@ import random
 import threading
 import time
 
-from errand import check, main, same, test
+from errand import check, main, same, test, wait_for
 
 ROUNDS = 22  # and as many more as a busy machine needs for ENOUGH
 ENOUGH = 20  # tasks completed
-RUNNING_SECONDS = (0.05, 0.6)  # between a start and its kill
+RUNNING_CREATES = 60  # at most, between a start and its kill
 DOCUMENTS = 6
 RANK = {"CRITICAL": 4, "HIGH": 3, "NORMAL": 2, "LOW": 1}
 
@@ -53,7 +53,7 @@ class Client(threading.Thread):
             try:
                 self.random.choice((self.create, self.work, self.work, self.cancel))()
             except (OSError, ValueError):
-                time.sleep(0.01)  # the server is down; its next one listens elsewhere
+                self.stopping.wait(0.01)  # the server is down; its next one listens elsewhere
             except AssertionError as trouble:
                 self.trouble = trouble
                 return
@@ -183,9 +183,10 @@ def nothing_acknowledged_is_lost_by_kill_9(s):
         client.start()
     try:
         for round_number in itertools.count():
-            if round_number >= ROUNDS and len(history.completed) > ENOUGH:
+            if round_number >= ROUNDS and len(history.completed) > ENOUGH or any(c.trouble for c in clients):
                 break
-            time.sleep(chance.uniform(*RUNNING_SECONDS))  # the moment of the crash, not a wait
+            enough = len(history.created) + chance.randrange(1, RUNNING_CREATES)
+            wait_for(lambda: len(history.created) >= enough or any(c.trouble for c in clients), "more creates")
             s.kill()
             if round_number % 4 == 3:
                 s.doctor()

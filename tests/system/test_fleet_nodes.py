@@ -191,10 +191,10 @@ def a_second_sigterm_stops_a_node_at_once_and_its_work_goes_back(nest):
     fleet = Fleet(nest, nodes=2, workers=1).wait_together()
     tasks = [fleet.node(0).create("sleep", payload={"ms": 60000}) for _ in range(2)]
     wait_for(lambda: all(fleet.node(0).state(task) == "RUNNING" for task in tasks), "both asleep")
-    for _ in range(2):
-        fleet.node(0).expected_to_die = True
-        fleet.node(0).process.send_signal(signal.SIGTERM)
-        time.sleep(0.2)  # two signals sent in one go would be one
+    fleet.node(0).expected_to_die = True
+    fleet.node(0).process.send_signal(signal.SIGTERM)  # two that are sent in one go would be one
+    wait_for(lambda: "draining" in fleet.node(0).stderr(), "the first to be heard")
+    fleet.node(0).process.send_signal(signal.SIGTERM)
     began = time.monotonic()
     fleet.node(0).wait()
     check(time.monotonic() - began < SLACK_S, "it waited for its work")
