@@ -116,7 +116,8 @@ TEST(one_time_is_a_number_of_times_and_no_time_of_the_day)
 TEST(an_end_may_have_a_time_behind_minutes_of_hours)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    const char *text = "every day at minutes 0 and 6 of hours 8 and 9, until 13 January 2029 at 10:00";
+    const char *text =
+        "every day at minutes 0 and 6 of hours 8 and 9, until 13 January 2029 at 10:00";
     CHECK_STR(read_text(text, &arena).rrule,
               "FREQ=DAILY;UNTIL=20290113T100000Z;BYHOUR=8,9;BYMINUTE=0,6");
 }
