@@ -59,9 +59,12 @@ void said_lines(struct buf *begun, struct str more, void (*each)(void *, struct 
 
 void said_keep(struct buf *kept, struct str more)
 {
-    more = text_tail(more, kept->max);
-    text_make_room(kept, more.len);
-    buf_str(kept, more);
+    struct str tail = text_tail(more, kept->max);
+    if (tail.len < more.len) {
+        buf_clear(kept); /* lines between are lost: those before them would seem to be neighbours */
+    }
+    text_make_room(kept, tail.len);
+    buf_str(kept, tail);
 }
 
 static struct str last_line(struct str text)

@@ -67,6 +67,14 @@ TEST(of_standard_error_the_last_lines_stay)
     CHECK_STR(buf_view(&kept), "an all of it");
 }
 
+TEST(what_is_kept_of_standard_error_has_no_gap)
+{
+    SCOPED(buf_fini) struct buf kept = BUF_INIT(12);
+    said_keep(&kept, STR("old\n"));
+    said_keep(&kept, STR("lost in between\nnew\n"));
+    CHECK_STR(buf_view(&kept), "new\n");
+}
+
 TEST(an_error_says_how_it_ended_and_what_was_said_last)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
