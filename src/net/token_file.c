@@ -104,9 +104,10 @@ bool token_line_parse(struct str line, struct token *out)
     struct str id = str_cut(&line, '\t'), hash = str_cut(&line, '\t'), role = str_cut(&line, '\t');
     struct str user = str_cut(&line, '\t'), created = str_cut(&line, '\t');
     *out = (struct token){0};
+    /* A NUL would end a name early: what is left of a user may be another, or everybody. */
     if (id.len == 0 || id.len >= TOKEN_ID_TEXT || user.len > TOKEN_USER_MAX || !str_absent(line) ||
-        !hash_parse(hash, out->hash) || !role_parse(role, &out->role) ||
-        !time_parse(created, &out->created_ms, NULL)) {
+        str_has_control(id) || str_has_control(user) || !hash_parse(hash, out->hash) ||
+        !role_parse(role, &out->role) || !time_parse(created, &out->created_ms, NULL)) {
         return false;
     }
     memcpy(out->id, id.ptr, id.len);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "net/token.h"
+#include "net/token_file.h"
 #include "test.h"
 
 #define NOW_MS INT64_C(1800000000000)
@@ -200,6 +201,16 @@ TEST(a_broken_file_stops_the_start_and_changes_nothing_later)
     token_book_close(book);
     CHECK(!token_book_open(bench.folder, &book, &err));
     CHECK_STR(str_of(err.text), "line 1 of the file tokens is not a token");
+}
+
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+TEST(a_line_whose_user_ends_early_is_no_token)
+{
+    struct token token;
+    CHECK(token_line_parse(STR("ab\t" HASH "\twork\tann\t2027-01-15T08:00:00Z"), &token));
+    CHECK(!token_line_parse(STR("ab\t" HASH "\twork\t\0ann\t2027-01-15T08:00:00Z"), &token));
+    CHECK(!token_line_parse(STR("a\0\t" HASH "\twork\tann\t2027-01-15T08:00:00Z"), &token));
 }
 
 TEST(a_fleets_tokens_count_beside_those_of_the_folder)
