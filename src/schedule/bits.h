@@ -51,10 +51,15 @@ static inline unsigned bits_next(const uint64_t *words, unsigned from, unsigned 
 /* The last in [1, from], or 0. */
 static inline unsigned bits_back(const uint64_t *words, unsigned from)
 {
-    while (from > 0 && !bits_has(words, from)) {
-        from--;
+    for (;; from = from / 64 * 64 - 1) {
+        uint64_t word = words[from / 64] << (63 - from % 64);
+        if (word != 0) {
+            return from - (unsigned)__builtin_clzll(word);
+        }
+        if (from < 64) {
+            return 0;
+        }
     }
-    return from;
 }
 
 static inline unsigned bits_count(const uint64_t *words, unsigned from, unsigned end)

@@ -55,13 +55,19 @@ int64_t places_next(const struct rrule *rule, int64_t total, int64_t rank)
 
 int64_t places_count(const struct rrule *rule, int64_t total, int64_t rank)
 {
-    int64_t count = 0;
     if (!(rule->has & RRULE_BYSETPOS)) {
         return rank;
     }
-    for (int64_t at = places_next(rule, total, 0); at < rank;
-         at = places_next(rule, total, at + 1)) {
-        count++;
+    rank = MIN(rank, total);
+    /* Those of [1, rank], and those from the end that lie there too; some may be the same. */
+    unsigned front = (unsigned)MIN(rank, (int64_t)PLACES) + 1;
+    unsigned back = (unsigned)MIN(total - rank, (int64_t)PLACES) + 1;
+    unsigned most = (unsigned)MIN(total, (int64_t)PLACES) + 1;
+    int64_t count = (int64_t)bits_count(rule->positions, 1, front) +
+                    bits_count(rule->positions_last, back, most);
+    for (; (back = bits_next(rule->positions_last, back, most)) < most; back++) {
+        int64_t place = total - back + 1;
+        count -= place < front && bits_has(rule->positions, (unsigned)place) ? 1 : 0;
     }
     return count;
 }

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "expand.h"
+#include "schedule/recur_data.h"
 #include "test.h"
 #include "wire/time.h"
 
@@ -28,6 +29,28 @@ TEST(a_gap_shifts_that_day_only)
           "2027-03-27T02:30:00+01:00,2027-03-28T03:30:00+02:00,2027-03-29T02:30:00+02:00");
     check(EXPAND("2027-10-02T02:15:00", "Australia/Lord_Howe", "FREQ=DAILY", 3),
           "2027-10-02T02:15:00+10:30,2027-10-03T02:45:00+11:00,2027-10-04T02:15:00+11:00");
+}
+
+/* As many as are found one by one. */
+static void check_places(const char *text, int64_t total)
+{
+    struct rrule rule;
+    struct err err = ERR_INIT;
+    CHECK_OK(rrule_parse(str_of(text), &rule, &err));
+    int64_t count = 0;
+    for (int64_t rank = 0; rank <= total; rank++) {
+        CHECK_EQ(places_count(&rule, total, rank), count);
+        count += places_next(&rule, total, rank) == rank ? 1 : 0;
+    }
+}
+
+TEST(places_of_a_set_are_counted_as_they_are_found)
+{
+    check_places("FREQ=DAILY;BYHOUR=1,2", 9);
+    check_places("FREQ=DAILY;BYHOUR=1,2;BYSETPOS=1,-1", 1);
+    check_places("FREQ=DAILY;BYHOUR=1,2;BYSETPOS=1,2,64,65,-1,-2,-64,-65", 66);
+    check_places("FREQ=DAILY;BYHOUR=1,2;BYSETPOS=3,5,366,-3,-5,-366", 7);
+    check_places("FREQ=DAILY;BYHOUR=1,2;BYSETPOS=3,5,366,-3,-5,-366", 1000);
 }
 
 TEST(a_gap_may_be_skipped)

@@ -197,7 +197,7 @@ def a_second_sigterm_stops_a_node_at_once_and_its_work_goes_back(nest):
     fleet.node(0).process.send_signal(signal.SIGTERM)
     began = time.monotonic()
     fleet.node(0).wait()
-    check(time.monotonic() - began < SLACK_S, "it waited for its work")
+    check(time.monotonic() - began < 30, "it waited for its work, which takes a minute")
     wait_for(lambda: sorted(fleet.node(1).state(task) for task in tasks) == ["QUEUED", "RUNNING"], "one given back")
     for task in tasks:
         fleet.node(1).cancel(task, expect=(200, 202))
