@@ -175,7 +175,7 @@ int main(int argc, char **argv)
         return 1;
     }
     struct str rest = {bytes, fread(bytes, 1, TABLE_MAX, file)};
-    struct zones *zones = zones_new(NULL);
+    struct zones *zones = zones_new(ZONES);
     int number = 0, failed = 0;
     fclose(file);
     (void)str_cut(&rest, '\n'); /* the names of the columns */

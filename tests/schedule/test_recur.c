@@ -9,7 +9,7 @@
 static void check(struct expand of, const char *want)
 {
     SCOPED(buf_fini) struct buf got = BUF_INIT(MIB);
-    struct zones *zones = zones_new(NULL);
+    struct zones *zones = zones_new(ZONES);
     expand_list(zones, &of, &got);
     zones_free(zones);
     CHECK_STR(buf_view(&got), want);
@@ -238,7 +238,7 @@ TEST(far_away_is_as_near_as_close_by)
 
 static struct recur *make(const char *start, const char *zone, const char *rule)
 {
-    struct zones *zones = zones_new(NULL);
+    struct zones *zones = zones_new(ZONES);
     struct expand of = {.start = str_of(start), .zone = str_of(zone), .rule = str_of(rule)};
     struct err err = ERR_INIT;
     struct recur *r = NULL;

@@ -115,7 +115,7 @@ TEST(ends)
 
 TEST(places)
 {
-    struct zones *zones = zones_new(NULL);
+    struct zones *zones = zones_new(ZONES);
     const struct zone *paris = NULL;
     CHECK(zones_get(zones, STR("Europe/Paris"), &paris, NULL));
     check_in(paris, "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0",

@@ -9,7 +9,7 @@
 
 static const struct zone *get(const char *name)
 {
-    struct zones *zones = zones_new(NULL);
+    struct zones *zones = zones_new(ZONES);
     struct err err = ERR_INIT;
     const struct zone *zone = NULL;
     CHECK_OK(zones_get(zones, str_of(name), &zone, &err));
