@@ -120,7 +120,11 @@ static bool weekly(struct draft *d, unsigned months)
         days = said->except_weekdays != 0 ? SAID_ALL_DAYS : 1u << wall_weekday(d->base_day);
     }
     days &= ~said->except_weekdays;
-    by_weekdays(&d->rule, days);
+    if (days == SAID_ALL_DAYS && d->rule.interval == 1) {
+        d->rule.freq = RRULE_DAILY; /* "mon-fri, sat and sun": every day, and a summary says so */
+    } else {
+        by_weekdays(&d->rule, days);
+    }
     if (months != ALL_MONTHS) {
         by_months(&d->rule, months);
     }

@@ -122,6 +122,13 @@ TEST(an_end_may_have_a_time_behind_minutes_of_hours)
               "FREQ=DAILY;UNTIL=20290113T100000Z;BYHOUR=8,9;BYMINUTE=0,6");
 }
 
+TEST(all_seven_weekdays_are_every_day)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    CHECK_STR(read_text("every mon-fri, sat and sun at 9am", &arena).rrule,
+              "FREQ=DAILY;BYHOUR=9;BYMINUTE=0");
+}
+
 TEST(each_word_is_told_apart)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
