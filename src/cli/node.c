@@ -87,6 +87,35 @@ static bool open_stores(struct node *node, struct err *err)
            broker_open(&node->broker_options, &node->broker, err);
 }
 
+/* Commands of a server that was killed are ended by their minders, at once but not in no time. The
+ * next attempts of their tasks must not meet them: the engine, which starts these, comes later.
+ * Nodes that share a store may share a folder too, and leave each other's attempts to their leases.
+ */
+static void outlast_commands(struct node *node)
+{
+    if (store_shared(node->store)) {
+        return;
+    }
+    int lock = starter_lock(node->config->data.ptr);
+    if (node->starter != NULL) {
+        starter_keep(node->starter, lock);
+    } else if (lock >= 0) {
+        close(lock);
+    }
+}
+
+/* First of all: it forks, and later there would be threads and memory. */
+static bool start_starter(struct node *node, struct err *err)
+{
+    const struct config *config = node->config;
+    for (size_t i = 0; config->workers_count > 0 && i < config->handlers.count; i++) {
+        if (!str_absent(config->handlers.at[i].command.line)) {
+            return starter_open(&node->starter, err);
+        }
+    }
+    return true;
+}
+
 /* On the engine's thread, which may still speak while the pool is being ended. */
 static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_why why)
 {
@@ -295,6 +324,7 @@ static bool start_exec(struct node *node, struct err *err)
         .handlers_count = node->options.handlers_count,
         .commands = commands,
         .commands_count = count,
+        .starter = node->starter,
         .services = node->services.table,
         .services_count = node->services.count,
         .grace_ms = config->workers_grace_ms,
@@ -481,10 +511,14 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
                struct err *err)
 {
     init(node, config, options);
+    bool may_start = start_starter(node, err);
     uv_loop_init(&node->loop);
     start_handles(node);
-    if (!services_read(config, &node->services, err) || !open_stores(node, err) ||
-        !events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
+    if (!may_start || !services_read(config, &node->services, err) || !open_stores(node, err)) {
+        return false;
+    }
+    outlast_commands(node);
+    if (!events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
         !start_api(node, err) || !start_engine(node, err) || !start_exec(node, err) ||
         !start_push(node, err) || !start_crew(node, err) || !start_assistant(node, err) ||
         !start_server(node, err)) {
@@ -503,6 +537,7 @@ bool node_run(struct node *node)
 static void end_threads(struct node *node)
 {
     stop_exec(node);
+    starter_close(node->starter);
     push_stop(node->push);
     crew_stop(node->crew);
     struct fleet *fleet = node_leave_fleet(node); /* the next leader need not wait */

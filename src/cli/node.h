@@ -12,6 +12,7 @@
 #include "cli/config.h"
 #include "cli/services.h"
 #include "exec/exec.h"
+#include "exec/starter.h"
 #include "fleet/fleet.h"
 #include "net/api.h"
 #include "team/crew.h"
@@ -71,6 +72,7 @@ struct node {
     struct engine_host inner; /* what the api wants to be told */
     struct broker_options broker_options;
     struct queries *queries;
+    struct starter *starter; /* of commands; NULL: there are none */
     struct exec *exec;
     pthread_mutex_t
         exec_lock;     /* held to speak to `exec` from the engine's thread, and to take it away */

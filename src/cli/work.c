@@ -330,6 +330,7 @@ static void end_early(struct work *work)
     end_if_done(work);
     uv_run(&work->loop, UV_RUN_DEFAULT);
     close_loop(work);
+    starter_close(work->starter);
     arena_fini(&work->arena);
 }
 
@@ -371,6 +372,10 @@ static enum exit_status run_work(const void *options, const struct words *words)
     signal(SIGPIPE, SIG_IGN);
     build_argv(&work, words);
     build_env(&work);
+    if (!starter_open(&work.starter, &err)) { /* it forks: before there are threads */
+        arena_fini(&work.arena);
+        return verb_fail(&err);
+    }
     open_loop(&work);
     if (!open_client(&work, &err)) {
         end_early(&work);
@@ -378,6 +383,7 @@ static enum exit_status run_work(const void *options, const struct words *words)
     }
     run_loop(&work);
     errand_client_free(work.client);
+    starter_close(work.starter);
     close_loop(&work);
     arena_fini(&work.arena);
     return outcome(&work);
@@ -418,7 +424,8 @@ const struct verb work_verb = {
         "ERRAND_TASK_TYPE, ERRAND_DOCUMENT_ID and ERRAND_ATTEMPT.\n\n"
         "Leases are renewed while commands run. When a task is cancelled, or its lease is\n"
         "lost, its whole process group gets SIGTERM, and SIGKILL after --grace. A server that\n"
-        "is away is waited for.\n\n"
+        "is away is waited for. All that a command started ends with it, and with the worker,\n"
+        "even if that is killed.\n\n"
         "SIGTERM or Ctrl-C: nothing more is claimed and what runs may finish. A second one\n"
         "kills what runs and gives it back; no retry is used.\n\n"
         "The server may ask for the same: errand workers quiet lets it claim no more until\n"

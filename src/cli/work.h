@@ -19,11 +19,13 @@
 #include "cli/remote.h"
 #include "errand/client.h"
 #include "exec/said.h"
+#include "exec/starter.h"
 
 #define WORK_JOBS_MAX  256
 #define WORK_GRACE_MS  (10 * SECOND_MS)
 #define WORK_LEASE_MS  (60 * SECOND_MS)
-#define WORK_SETTLE_MS 1000 /* for what a command left behind to be gone, once killed */
+#define WORK_SETTLE_MS 1000      /* for the rest of its output, once nothing of a command is left */
+#define WORK_SHORT_MS  SECOND_MS /* until a task that there was no room for is offered again */
 
 struct work_options {
     struct remote_options remote;
@@ -38,6 +40,7 @@ struct work {
     char **argv, **env; /* of every command; env ends where each task's own begins */
     size_t env_count;
     errand_client *client;
+    struct starter *starter; /* of commands: they end with us, however we do */
     uv_loop_t loop;
     uv_async_t wake; /* something was claimed, or a job should stop, or the claimer has ended */
     uv_signal_t term, interrupt;
@@ -72,11 +75,12 @@ struct work_run {
     struct link link;
     struct work *work;
     errand_job *job; /* NULL: finished, only handles are left to close */
-    uv_process_t process;
+    int control;     /* to its minder (exec/minder.h) */
+    uv_poll_t minder;
     struct work_stream streams[WORK_STREAMS];
     uv_timer_t timer; /* the end of the grace period; after the exit, of patience with leftovers */
     int handles;
-    bool exited, asked, given_back, too_much;
+    bool started, ended, asked, given_back, too_much;
     struct said_end end;
     int64_t began_us;
     char scratch[16 * 1024];

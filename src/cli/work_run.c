@@ -1,30 +1,29 @@
 /* cli/work_run.c: one run of a command: payload in, result out, words on the way. See work.h.
  *
- * The payload lies in a file without a name, so nobody has to write it bit by bit. The command has
- * a process group of its own, and what of it is left when the command ends is killed before the
- * job is finished: whoever has the document next must not meet it.
+ * The payload lies in a file without a name, so nobody has to write it bit by bit. A minder sees to
+ * it that nothing of the command is left when the job is finished, or when we are killed: whoever
+ * has the document next must not meet it.
  *
  * Thread: main.
  *
  * SPDX-License-Identifier: MIT */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/work.h"
+#include "exec/minder.h"
 #include "exec/text.h"
 
-#define STDIO_COUNT 4
-#define RESULT_MAX  MIB
-#define ERROR_MAX   (16 * KIB)
-#define TASK_ENV    4 /* ERRAND_TASK_ID and its like */
+#define RESULT_MAX MIB
+#define ERROR_MAX  (16 * KIB)
+#define TASK_ENV   4 /* ERRAND_TASK_ID and its like */
 
 /* ---- The end ---- */
 
@@ -36,6 +35,9 @@ static void on_closed(uv_handle_t *handle)
     }
     for (int i = 0; i < WORK_STREAMS; i++) {
         buf_fini(&run->streams[i].text);
+    }
+    if (run->control >= 0) {
+        close(run->control);
     }
     mem_free(run);
 }
@@ -89,24 +91,32 @@ static void finish(struct work_run *run)
     }
 }
 
-static void end_run(struct work_run *run)
+/* Its job is finished; its handles close by and by. */
+static void leave(struct work_run *run)
 {
-    finish(run);
     run->job = NULL;
     list_remove(&run->link);
     for (int i = 0; i < WORK_STREAMS; i++) {
         close_stream(&run->streams[i]);
     }
     uv_close((uv_handle_t *)&run->timer, on_closed);
-    uv_close((uv_handle_t *)&run->process, on_closed);
+    if (run->control >= 0) {
+        uv_close((uv_handle_t *)&run->minder, on_closed);
+    }
     work_rested(run->work);
+}
+
+static void end_run(struct work_run *run)
+{
+    finish(run);
+    leave(run);
 }
 
 static void look(struct work_run *run)
 {
     bool all_read = !run->streams[WORK_STDOUT].open && !run->streams[WORK_STDERR].open &&
                     !run->streams[WORK_TOLD].open;
-    if (run->exited && run->job != NULL && all_read) {
+    if (run->ended && run->job != NULL && all_read) {
         end_run(run);
     }
 }
@@ -115,26 +125,66 @@ static void on_settled(uv_timer_t *timer)
 {
     struct work_run *run = timer->data;
     if (run->job != NULL) {
-        log_warn("task %s: something its command started holds its output",
-                 errand_job_id(run->job));
+        log_warn("task %s: somebody else holds the output of its command", errand_job_id(run->job));
         end_run(run);
     }
 }
 
-static void kill_group(struct work_run *run, int number)
+/* It cannot be started: as if it had run and failed. */
+static void refuse(struct work_run *run, int failed)
 {
-    kill(-run->process.pid, number); /* nobody left is fine */
+    SCOPED(buf_fini) struct buf message = BUF_INIT(ERROR_MAX);
+    buf_printf(&message, "%s cannot be started: %s", run->work->argv[0], strerror(failed));
+    run->end.status = 127;
+    fail(run, "spawn_failed", buf_c_text(&message), NULL);
+    leave(run);
 }
 
-static void on_exit(uv_process_t *process, int64_t status, int number)
+/* This machine has no room for it: nobody's fault, so no retry is used. */
+static void put_off(struct work_run *run, int failed)
 {
-    struct work_run *run = process->data;
-    run->exited = true;
-    run->end.status = (int)status;
-    run->end.signal = number;
-    kill_group(run, SIGKILL);
+    log_error("task %s cannot be started here: %s; it is given back", errand_job_id(run->job),
+              strerror(failed));
+    errand_job_release(run->job, WORK_SHORT_MS);
+    leave(run);
+}
+
+static void on_ended(struct work_run *run, const struct minder_word *word)
+{
+    if (word->said == MINDER_LEFT) {
+        log_warn("task %s: what its command left behind cannot be ended", errand_job_id(run->job));
+    }
+    uv_poll_stop(&run->minder);
+    run->ended = true;
+    run->end.status = WEXITSTATUS(word->value);
+    run->end.signal = WIFSIGNALED(word->value) ? WTERMSIG(word->value) : 0;
     uv_timer_start(&run->timer, on_settled, WORK_SETTLE_MS, 0);
     look(run);
+}
+
+static void on_minder(uv_poll_t *poll, int status, int events)
+{
+    struct work_run *run = poll->data;
+    struct minder_word word;
+    (void)status, (void)events;
+    if (!minder_hear(run->control, run->started, &word)) {
+        return;
+    }
+    switch ((enum minder_said)word.said) {
+    case MINDER_STARTED:
+        run->started = true;
+        break;
+    case MINDER_REFUSED:
+        refuse(run, word.value);
+        break;
+    case MINDER_SHORT:
+        put_off(run, word.value);
+        break;
+    case MINDER_ENDED:
+    case MINDER_LEFT:
+        on_ended(run, &word);
+        break;
+    }
 }
 
 /* ---- What it says ---- */
@@ -168,9 +218,7 @@ static void hear(struct work_stream *stream, struct str more)
     }
     if (stream->which == WORK_STDOUT && stream->text.full && !run->too_much) {
         run->too_much = true;
-        if (!run->exited) {
-            kill_group(run, SIGKILL);
-        }
+        minder_signal(run->control, SIGKILL);
     }
 }
 
@@ -243,10 +291,10 @@ static char **task_env(const struct work *work, const errand_job *job, struct ar
 }
 
 /* The child's ends: 0 the payload, 1 to 3 pipes; `ours` are their other ends. */
-static bool open_ends(const errand_job *job, int ours[STDIO_COUNT], int theirs[STDIO_COUNT])
+static bool open_ends(const errand_job *job, int ours[SPAWN_FDS], int theirs[SPAWN_FDS])
 {
     bool ok = (theirs[0] = payload_file(job)) >= 0;
-    for (int i = 1; ok && i < STDIO_COUNT; i++) {
+    for (int i = 1; ok && i < SPAWN_FDS; i++) {
         int pair[2];
         ok = pipe2(pair, O_CLOEXEC) == 0;
         if (ok) {
@@ -257,36 +305,25 @@ static bool open_ends(const errand_job *job, int ours[STDIO_COUNT], int theirs[S
     return ok;
 }
 
-static void close_all(int fds[STDIO_COUNT])
+static void close_all(int fds[SPAWN_FDS])
 {
-    for (int i = 0; i < STDIO_COUNT; i++) {
+    for (int i = 0; i < SPAWN_FDS; i++) {
         if (fds[i] >= 0) {
             close(fds[i]);
         }
     }
 }
 
-static int start_process(struct work_run *run, const int fds[STDIO_COUNT])
+static bool ask_for_process(struct work_run *run, const int fds[SPAWN_FDS])
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    uv_stdio_container_t stdio[STDIO_COUNT];
-    for (int i = 0; i < STDIO_COUNT; i++) {
-        stdio[i] = (uv_stdio_container_t){.flags = UV_INHERIT_FD, .data.fd = fds[i]};
-    }
-    const uv_process_options_t options = {
-        .exit_cb = on_exit,
-        .file = run->work->argv[0],
-        .args = run->work->argv,
-        .env = task_env(run->work, run->job, &arena),
-        .flags = UV_PROCESS_DETACHED, /* a session, so a process group, of its own */
-        .stdio = stdio,
-        .stdio_count = STDIO_COUNT,
-    };
-    /* Libraries open descriptors of their own: none of them is for the command. */
-    int closed = close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
-    assert(closed == 0); /* it has nothing to fail for */
-    (void)closed;
-    return uv_spawn(&run->work->loop, &run->process, &options);
+    struct spawn options = {.path = run->work->argv[0],
+                            .argv = run->work->argv,
+                            .env = task_env(run->work, run->job, &arena),
+                            .folder = ".",
+                            .may_gain = true};
+    memcpy(options.fds, fds, sizeof options.fds);
+    return starter_spawn(run->work->starter, &options, &run->control);
 }
 
 static struct work_run *run_new(struct work *work, errand_job *job)
@@ -295,42 +332,33 @@ static struct work_run *run_new(struct work *work, errand_job *job)
     run->work = work;
     run->job = job;
     run->began_us = clock_real_mono_us();
-    run->process.data = run;
+    run->control = -1;
     uv_timer_init(&work->loop, &run->timer);
-    run->timer.data = run;
-    run->handles = 2; /* the timer and the process */
+    run->timer.data = run->minder.data = run;
+    run->handles = 1; /* the timer */
     list_append(&work->runs, &run->link);
     return run;
 }
 
-/* It cannot be started: as if it had run and failed. */
-static void not_started(struct work_run *run, const char *why)
-{
-    SCOPED(buf_fini) struct buf message = BUF_INIT(ERROR_MAX);
-    buf_printf(&message, "%s cannot be started: %s", run->work->argv[0], why);
-    run->end.status = 127;
-    fail(run, "spawn_failed", buf_c_text(&message), NULL);
-    run->job = NULL;
-    list_remove(&run->link);
-    uv_close((uv_handle_t *)&run->timer, on_closed);
-    uv_close((uv_handle_t *)&run->process, on_closed);
-    work_rested(run->work);
-}
-
 void work_run_start(struct work *work, errand_job *job)
 {
-    int ours[STDIO_COUNT] = {-1, -1, -1, -1}, theirs[STDIO_COUNT] = {-1, -1, -1, -1};
+    int ours[SPAWN_FDS] = {-1, -1, -1, -1}, theirs[SPAWN_FDS] = {-1, -1, -1, -1};
     struct work_run *run = run_new(work, job);
-    bool ready = open_ends(job, ours, theirs);
-    int failed = ready ? 0 : -errno;
-    /* Also when that failed: uv_spawn() makes the handle known to the loop, and starts nothing. */
-    int started = start_process(run, theirs);
+    bool asked = open_ends(job, ours, theirs) && ask_for_process(run, theirs);
+    int failed = errno;
     close_all(theirs);
-    if (failed != 0 || started != 0) {
+    if (!asked) {
         close_all(ours);
-        not_started(run, uv_strerror(failed != 0 ? failed : started));
+        if (failed == E2BIG) {
+            refuse(run, failed);
+        } else {
+            put_off(run, failed);
+        }
         return;
     }
+    uv_poll_init(&work->loop, &run->minder, run->control);
+    run->handles++;
+    uv_poll_start(&run->minder, UV_READABLE, on_minder);
     open_stream(run, WORK_STDOUT, ours[1], RESULT_MAX);
     open_stream(run, WORK_STDERR, ours[2], SAID_STDERR_MAX);
     open_stream(run, WORK_TOLD, ours[3], SAID_LINE_MAX);
@@ -341,25 +369,21 @@ void work_run_start(struct work *work, errand_job *job)
 static void on_grace_ended(uv_timer_t *timer)
 {
     struct work_run *run = timer->data;
-    if (!run->exited) {
-        kill_group(run, SIGKILL);
-    }
+    minder_signal(run->control, SIGKILL);
 }
 
 void work_run_stop(struct work_run *run)
 {
-    if (run->exited || run->asked) {
+    if (run->ended || run->asked) {
         return;
     }
     run->asked = true;
-    kill_group(run, SIGTERM);
+    minder_signal(run->control, SIGTERM);
     uv_timer_start(&run->timer, on_grace_ended, (uint64_t)run->work->options->grace_ms, 0);
 }
 
 void work_run_give_back(struct work_run *run)
 {
     run->given_back = true;
-    if (!run->exited) {
-        kill_group(run, SIGKILL);
-    }
+    minder_signal(run->control, SIGKILL);
 }

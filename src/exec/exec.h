@@ -4,8 +4,7 @@
  * engine and costs nothing. The pool's own thread starts, stops and reports attempts; a run
  * function has a thread of its slot to itself. HTTP push has a pool of its own.
  *
- * Every child of this process is the pool's: it reaps them all, also those that commands left
- * behind.
+ * Commands are started and ended by processes of their own (starter.h).
  *
  * Thread: any may call. Keeps: G3 (the end of an attempt is told after its work has stopped).
  *
@@ -21,6 +20,7 @@
 #define EXEC_GRACE_DEFAULT   (10 * SECOND_MS)
 
 struct exec; /* opaque */
+struct starter;
 
 /* One `env.NAME = VALUE` line. */
 struct exec_env {
@@ -48,6 +48,7 @@ struct exec_options {
     size_t handlers_count;
     const struct exec_command *commands;
     size_t commands_count;
+    struct starter *starter;        /* of commands; borrowed. NULL: there are none */
     const struct service *services; /* what the server's own rooms do (queue/service.h); borrowed */
     size_t services_count;
     int64_t grace_ms;

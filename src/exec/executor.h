@@ -51,5 +51,8 @@ struct attempt {
 };
 
 void attempt_end(struct attempt *attempt, const struct job_end *end);
+/* This server lacks something (`what`) to run it: nobody's fault, so it is given back without using
+ * a retry, and the slot pauses. */
+void attempt_put_off(struct attempt *attempt, const char *what);
 
 #endif

@@ -161,6 +161,7 @@ static int start_quietly(struct slot *slot)
     return failed;
 }
 
+/* False: errno says what this server has no room for. */
 static bool ensure_thread(struct slot *slot)
 {
     if (slot->thread.started) {
@@ -171,10 +172,12 @@ static bool ensure_thread(struct slot *slot)
         return false;
     }
     sem_init(&slot->thread.go, 0, 0);
-    slot->thread.started = start_quietly(slot) == 0;
+    int failed = start_quietly(slot);
+    slot->thread.started = failed == 0;
     if (!slot->thread.started) {
         sem_destroy(&slot->thread.go);
         close(slot->thread.abort_fd);
+        errno = failed;
     }
     return slot->thread.started;
 }
@@ -230,9 +233,10 @@ static void start(struct attempt *attempt)
 {
     struct slot *slot = attempt->slot;
     if (!ensure_thread(slot)) {
-        attempt_end(attempt, &JOB_FAIL("no_thread", STR("the worker's thread cannot be started")));
+        attempt_put_off(attempt, strerror(errno));
         return;
     }
+    attempt->pool->is_short = false;
     clear(slot->thread.abort_fd);
     attempt->state = slot->thread.next = function_new(attempt);
     sem_post(&slot->thread.go);

@@ -21,8 +21,9 @@
 
 #define JOB_LEASE_MS   (30 * SECOND_MS) /* what claims of in-server workers ask for */
 #define JOB_RENEW_MS   (10 * SECOND_MS)
-#define JOB_REPORT_MS  250 /* between two reports of one job: at most 4 a second */
-#define JOB_AGAIN_MS   500 /* before an end that the store could not take is said again */
+#define JOB_REPORT_MS  250       /* between two reports of one job: at most 4 a second */
+#define JOB_AGAIN_MS   500       /* before an end that the store could not take is said again */
+#define JOB_SHORT_MS   SECOND_MS /* pause after this server lacked what an attempt needs */
 #define JOB_DETAIL_MAX (8 * KIB)
 #define JOB_SERIALS    (UINT64_C(1) << 62) /* claims and wake-ups of the pool count from here */
 #define PUSH_SERIALS   (UINT64_C(3) << 61) /* and those of the pushes from here */

@@ -1,7 +1,7 @@
 /* exec/pool.c: the thread that runs the workers inside the server.
  *
- * One libuv loop. It wakes for an answer of the engine, a note of another thread, a child that
- * ended, output of a command, or its alarm; before it sleeps again it sends what is on the desk and
+ * One libuv loop. It wakes for an answer of the engine, a note of another thread, a word of a
+ * minder, output of a command, or its alarm; before it sleeps again it sends what is on the desk and
  * sets the alarm. With nothing to do it does not wake at all.
  *
  * Thread: exec_*() and pool_note() are for any; the rest is the pool's.
@@ -136,12 +136,6 @@ static void poke(void *arg)
     uv_async_send(&((struct pool *)arg)->wake);
 }
 
-static void on_child(uv_signal_t *signal, int number)
-{
-    (void)number;
-    programs_reap(signal->data);
-}
-
 /* ---- Coming to rest ---- */
 
 static bool rests(const struct pool *pool)
@@ -161,7 +155,6 @@ static void close_all(struct pool *pool)
     uv_close((uv_handle_t *)&pool->wake, NULL);
     uv_close((uv_handle_t *)&pool->before_sleep, NULL);
     uv_close((uv_handle_t *)&pool->alarm, NULL);
-    uv_close((uv_handle_t *)&pool->child_ended, NULL);
 }
 
 static void come_to_rest(struct pool *pool)
@@ -238,13 +231,10 @@ static void before_sleep(uv_prepare_t *prepare)
  * a pipe that was closed stays with the thread that wrote and is not wanted. */
 static void prepare_thread(void)
 {
-    sigset_t pipe, child;
+    sigset_t pipe;
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, NULL);
-    sigemptyset(&child);
-    sigaddset(&child, SIGCHLD);
-    pthread_sigmask(SIG_UNBLOCK, &child, NULL);
     pthread_setname_np(pthread_self(), "workers");
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
@@ -266,6 +256,7 @@ static void copy_options(struct pool *pool, const struct exec_options *options)
 {
     struct arena *arena = &pool->arena;
     pool->engine = options->engine;
+    pool->starter = options->starter;
     pool->grace_ms = options->grace_ms;
     pool->rested = options->rested;
     pool->rested_arg = options->rested_arg;
@@ -276,7 +267,6 @@ static void copy_options(struct pool *pool, const struct exec_options *options)
     for (size_t i = 0; i < options->queues_count; i++) {
         pool->queues[i] = arena_str(arena, options->queues[i]);
     }
-    list_init(&pool->running);
 }
 
 static bool add_handlers(struct pool *pool, const struct exec_options *options, struct err *err)
@@ -307,10 +297,8 @@ static void init_loop(struct pool *pool)
     uv_async_init(&pool->loop, &pool->wake, on_wake);
     uv_prepare_init(&pool->loop, &pool->before_sleep);
     uv_timer_init(&pool->loop, &pool->alarm);
-    uv_signal_init(&pool->loop, &pool->child_ended);
-    pool->wake.data = pool->before_sleep.data = pool->child_ended.data = pool;
+    pool->wake.data = pool->before_sleep.data = pool;
     uv_prepare_start(&pool->before_sleep, before_sleep);
-    uv_signal_start(&pool->child_ended, on_child, SIGCHLD);
     channel_init(&pool->answers, poke, pool);
     channel_init(&pool->notes, poke, pool);
     desk_init(&pool->desk, pool->engine, &pool->answers);
@@ -357,8 +345,6 @@ bool exec_start(const struct exec_options *options, struct exec **out, struct er
     }
     add_slots(pool, options->workers);
     init_loop(pool);
-    /* What a command leaves behind comes to this process, to be ended and reaped. */
-    prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     claim_first(pool);
     int failed = pthread_create(&pool->thread, NULL, run, pool);
     if (failed != 0) { /* nothing else works then: what the loop holds is left to the process */

@@ -34,6 +34,7 @@ struct slot {
     struct command claim, stop;
     struct arena arena; /* the claim's */
     bool starting;      /* start_all() is at work: it goes on by itself */
+    bool lacks;         /* this server had no room for its attempt: a pause follows */
     int64_t again_ms;   /* PAUSED until then */
     struct attempt attempt;
     int64_t told_ms; /* when its job was told to stop; 0: it was not */
@@ -78,7 +79,6 @@ struct pool {
     uv_async_t wake;
     uv_prepare_t before_sleep;
     uv_timer_t alarm;
-    uv_signal_t child_ended;
     struct channel answers; /* commands that the engine gives back */
     struct channel notes;
 
@@ -86,7 +86,8 @@ struct pool {
     struct slot *slots;
     size_t slots_count;
     uint64_t serial;
-    struct list running; /* run.link of commands that run (program.c) */
+    struct starter *starter; /* of commands; borrowed */
+    bool is_short;           /* something lacked to start an attempt, and it was said */
 
     bool quiet, giving_back, stopping, done;
     bool stuck;           /* a run function holds a thread: nothing may be freed */
@@ -112,9 +113,6 @@ int64_t slot_tick(struct slot *slot, int64_t now_ms); /* when to look again; -1:
 void function_said(struct function *function, const struct note *note);
 void function_done(struct function *function);
 void function_thread_end(struct slot *slot); /* of a slot that runs nothing */
-
-/* program.c: a child of this process has ended or left the pool something to reap. */
-void programs_reap(struct pool *pool);
 
 /* builtin.c: the wake-up of a sleep was answered. */
 void sleep_woken(struct command *wake);

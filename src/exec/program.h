@@ -11,10 +11,8 @@
 #include "exec/exec.h"
 #include "exec/executor.h"
 
-#define READ_SIZE   (16 * KIB) /* taken from a pipe at a time */
-#define SETTLE_MS   1000 /* how long what a command left behind may take to be gone, once killed */
-#define SETTLE_STEP 5    /* between two looks at it */
-#define ESCAPED_MAX 16   /* children outside the group that are ended at a time */
+#define READ_SIZE (16 * KIB) /* taken from a pipe at a time */
+#define SETTLE_MS 1000       /* for the rest of its output, once nothing of a command is left */
 
 /* Constant after program_new(). */
 struct program {
@@ -39,28 +37,20 @@ struct run_stream {
     struct buf text;
 };
 
-/* One command under way. It is over when its process has ended, nothing of its group or of its
- * escaped children is left, and all it said has been read. */
+/* One command under way. It is over when its minder says that nothing of it is left, and all it
+ * said has been read. */
 struct run {
-    struct link link; /* in pool->running */
     struct pool *pool;
     struct attempt *attempt; /* NULL: it has ended, only handles are left to close */
     char id[TASK_ID_TEXT];
-    pid_t pid;
+    int control; /* to its minder (minder.h) */
+    uv_poll_t minder;
     struct run_stream streams[RUN_STREAMS];
-    uv_timer_t timer; /* the end of the grace period, then the next look at what is left */
+    uv_timer_t timer; /* the end of the grace period, then of the patience with its output */
     int handles;
-    bool exited, asked, too_much;
+    bool started, ended, asked, too_much;
     int status; /* of waitpid() */
-    int64_t settle_until_ms;
-    pid_t escaped[ESCAPED_MAX]; /* killed, and perhaps not yet gone; 0: none */
     char scratch[READ_SIZE];
 };
-
-void run_exited(struct run *run, int status); /* its process was reaped */
-void run_look(struct run *run);               /* ends it if it is over */
-
-/* Is anything of this run still there outside its process group? Kills it. (children.c) */
-bool children_escaped(struct run *run);
 
 #endif

@@ -16,10 +16,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "exec/minder.h"
 #include "exec/pool.h"
 #include "exec/program.h"
 #include "exec/said.h"
-#include "exec/spawn.h"
+#include "exec/starter.h"
 #include "exec/text.h"
 
 /* ---- What it says on descriptor 3 ---- */
@@ -46,9 +47,7 @@ static void told_line(void *arg, struct str line)
 static void too_much(struct run *run)
 {
     run->too_much = true;
-    if (!run->exited) {
-        kill(-run->pid, SIGKILL);
-    }
+    minder_signal(run->control, SIGKILL);
 }
 
 static void heard(struct run_stream *stream, struct str more)
@@ -69,6 +68,8 @@ static void heard(struct run_stream *stream, struct str more)
     }
 }
 
+static void run_look(struct run *run);
+
 static void on_closed(uv_handle_t *handle)
 {
     struct run *run = handle->data;
@@ -78,6 +79,7 @@ static void on_closed(uv_handle_t *handle)
     for (int i = 0; i < RUN_STREAMS; i++) {
         buf_fini(&run->streams[i].text);
     }
+    close(run->control);
     mem_free(run);
 }
 
@@ -174,7 +176,7 @@ static char **build_env(struct job *job, const struct program *program)
     return env;
 }
 
-static bool start_process(struct attempt *attempt, struct ends *ends, pid_t *out, struct err *err)
+static bool ask_for_process(struct attempt *attempt, struct ends *ends, int *control)
 {
     const struct program *program = attempt->handler->program;
     struct spawn options = {.path = program->path,
@@ -185,10 +187,10 @@ static bool start_process(struct attempt *attempt, struct ends *ends, pid_t *out
                             .cpu_max_s = program->cpu_max_s,
                             .files_max = program->files_max};
     if (!open_ends(ends, attempt->job->task.payload)) {
-        return err_set(err, ERR_UNAVAILABLE, "%s", strerror(errno));
+        return false;
     }
     memcpy(options.fds, ends->child, sizeof options.fds);
-    return spawn(&options, out, err) || err_wrap(err, "%s", program->path);
+    return starter_spawn(attempt->pool->starter, &options, control);
 }
 
 static void open_stream(struct run *run, int which, int fd, size_t most)
@@ -205,38 +207,52 @@ static void open_stream(struct run *run, int which, int fd, size_t most)
     uv_read_start((uv_stream_t *)&stream->pipe, give_room, on_read);
 }
 
-static void run_new(struct attempt *attempt, pid_t pid, const int fds[SPAWN_FDS])
+static void on_minder(uv_poll_t *poll, int status, int events);
+
+static void run_new(struct attempt *attempt, int control, const int fds[SPAWN_FDS])
 {
     struct run *run = mem_new(struct run);
     run->pool = attempt->pool;
     run->attempt = attempt;
-    run->pid = pid;
+    run->control = control;
     id_text(attempt->job->task.id, run->id);
     attempt->state = run;
-    list_append(&run->pool->running, &run->link);
     uv_timer_init(&run->pool->loop, &run->timer);
-    run->timer.data = run;
-    run->handles++;
+    uv_poll_init(&run->pool->loop, &run->minder, control);
+    run->timer.data = run->minder.data = run;
+    run->handles = 2;
+    uv_poll_start(&run->minder, UV_READABLE, on_minder);
     open_stream(run, RUN_STDOUT, fds[1], TASK_RESULT_MAX);
     open_stream(run, RUN_STDERR, fds[2], SAID_STDERR_MAX);
     open_stream(run, RUN_TOLD, fds[3], SAID_LINE_MAX);
 }
 
+static void refuse(struct attempt *attempt, int failed)
+{
+    struct arena *arena = &attempt->job->arena;
+    struct job_end end =
+        JOB_FAIL("spawn_failed", arena_printf(arena, "the command cannot be started: %s: %s",
+                                              attempt->handler->program->path, strerror(failed)));
+    attempt_end(attempt, &end);
+}
+
 static void start(struct attempt *attempt)
 {
     struct ends ends = {{-1, -1, -1, -1}, {-1, -1, -1, -1}};
-    struct err err = ERR_INIT;
-    pid_t pid;
-    bool started = start_process(attempt, &ends, &pid, &err);
+    int control;
+    bool asked = ask_for_process(attempt, &ends, &control);
+    int failed = errno;
     close_fds(ends.child);
-    if (started) {
-        run_new(attempt, pid, ends.ours);
+    if (asked) {
+        run_new(attempt, control, ends.ours);
         return;
     }
     close_fds(ends.ours);
-    err_wrap(&err, "the command cannot be started");
-    struct job_end end = JOB_FAIL("spawn_failed", str_of(err.text));
-    attempt_end(attempt, &end);
+    if (failed == E2BIG) {
+        refuse(attempt, failed);
+    } else {
+        attempt_put_off(attempt, strerror(failed));
+    }
 }
 
 /* ---- Stopping ---- */
@@ -244,9 +260,7 @@ static void start(struct attempt *attempt)
 static void kill_run(struct attempt *attempt)
 {
     struct run *run = attempt->state;
-    if (!run->exited) {
-        kill(-run->pid, SIGKILL);
-    }
+    minder_signal(run->control, SIGKILL);
 }
 
 static void on_grace_ended(uv_timer_t *timer)
@@ -260,10 +274,10 @@ static void on_grace_ended(uv_timer_t *timer)
 static void abort_run(struct attempt *attempt)
 {
     struct run *run = attempt->state;
-    if (run->exited) {
+    if (run->ended) {
         return;
     }
-    kill(-run->pid, SIGTERM);
+    minder_signal(run->control, SIGTERM);
     if (!run->asked) {
         run->asked = true;
         uv_update_time(&run->pool->loop);
@@ -296,55 +310,80 @@ static struct job_end end_of(struct run *run)
     return end;
 }
 
-static bool is_gone(struct run *run)
-{
-    return kill(-run->pid, 0) != 0 && errno == ESRCH && !children_escaped(run);
-}
-
-static bool all_read(const struct run *run)
-{
-    return !run->streams[RUN_STDOUT].open && !run->streams[RUN_STDERR].open &&
-           !run->streams[RUN_TOLD].open;
-}
-
-static void on_look_again(uv_timer_t *timer)
-{
-    run_look(timer->data);
-}
-
-static void end_run(struct run *run)
+/* The run is over; its handles close by and by. */
+static struct attempt *leave(struct run *run)
 {
     struct attempt *attempt = run->attempt;
-    struct job_end end = end_of(run);
     run->attempt = NULL;
-    list_remove(&run->link);
-    attempt_end(attempt, &end);
     for (int i = 0; i < RUN_STREAMS; i++) {
         close_stream(&run->streams[i]);
     }
     uv_close((uv_handle_t *)&run->timer, on_closed);
+    uv_close((uv_handle_t *)&run->minder, on_closed);
+    return attempt;
 }
 
-void run_look(struct run *run)
+static void end_run(struct run *run)
 {
-    if (!run->exited || run->attempt == NULL) {
-        return;
+    struct job_end end = end_of(run);
+    attempt_end(leave(run), &end);
+}
+
+static void run_look(struct run *run)
+{
+    bool all_read = !run->streams[RUN_STDOUT].open && !run->streams[RUN_STDERR].open &&
+                    !run->streams[RUN_TOLD].open;
+    if (run->ended && run->attempt != NULL && all_read) {
+        end_run(run);
     }
-    bool in_time = pool_now_ms(run->pool) < run->settle_until_ms;
-    bool over = is_gone(run) && all_read(run);
-    if (!over && in_time) {
-        uv_timer_start(&run->timer, on_look_again, SETTLE_STEP, 0);
-        return;
+}
+
+/* Whoever holds its output was handed it: nothing that the command started is left. */
+static void on_settled(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    if (run->attempt != NULL) {
+        log_warn("task %s: somebody else holds the output of its command", run->id);
+        end_run(run);
     }
-    if (!over) {
+}
+
+static void on_ended(struct run *run, const struct minder_word *word)
+{
+    if (word->said == MINDER_LEFT) {
         log_warn("task %s: what its command left behind cannot be ended", run->id);
     }
-    end_run(run);
+    uv_poll_stop(&run->minder);
+    run->ended = true;
+    run->status = word->value;
+    uv_update_time(&run->pool->loop);
+    uv_timer_start(&run->timer, on_settled, SETTLE_MS, 0);
+    run_look(run);
 }
 
-void run_exited(struct run *run, int status)
+static void on_minder(uv_poll_t *poll, int status, int events)
 {
-    run->exited = true;
-    run->status = status;
-    run->settle_until_ms = pool_now_ms(run->pool) + SETTLE_MS;
+    struct run *run = poll->data;
+    struct minder_word word;
+    (void)status;
+    (void)events;
+    if (!minder_hear(run->control, run->started, &word)) {
+        return;
+    }
+    switch ((enum minder_said)word.said) {
+    case MINDER_STARTED:
+        run->started = true;
+        run->pool->is_short = false;
+        break;
+    case MINDER_REFUSED:
+        refuse(leave(run), word.value);
+        break;
+    case MINDER_SHORT:
+        attempt_put_off(leave(run), strerror(word.value));
+        break;
+    case MINDER_ENDED:
+    case MINDER_LEFT:
+        on_ended(run, &word);
+        break;
+    }
 }

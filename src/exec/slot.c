@@ -69,10 +69,10 @@ void slot_unclaim(struct slot *slot)
     desk_put(&slot->pool->desk, &slot->stop);
 }
 
-static void pause_claim(struct slot *slot)
+static void pause_claim(struct slot *slot, int64_t pause_ms)
 {
     slot->state = SLOT_PAUSED;
-    slot->again_ms = pool_now_ms(slot->pool) + CLAIM_PAUSE_MS;
+    slot->again_ms = pool_now_ms(slot->pool) + pause_ms;
 }
 
 static void start(struct slot *slot, const struct task *task)
@@ -116,7 +116,7 @@ void slot_answered(struct slot *slot, struct command *claim)
     } else if (slot->pool->quiet) {
         return;
     } else if (claim->err.kind != ERR_NONE) {
-        pause_claim(slot);
+        pause_claim(slot, CLAIM_PAUSE_MS);
     } else {
         slot_claim(slot);
     }
@@ -145,9 +145,24 @@ void attempt_end(struct attempt *attempt, const struct job_end *end)
     }
     slot->pool->busy--;
     slot->state = SLOT_IDLE;
-    if (!slot->pool->quiet && !slot->starting) {
+    if (slot->lacks && !slot->pool->quiet) {
+        pause_claim(slot, JOB_SHORT_MS);
+    } else if (!slot->pool->quiet && !slot->starting) {
         slot_claim(slot);
     }
+    slot->lacks = false;
+}
+
+void attempt_put_off(struct attempt *attempt, const char *what)
+{
+    struct pool *pool = attempt->pool;
+    if (!pool->is_short) {
+        log_error("tasks of type " STR_FMT " cannot be started here: %s; they are given back",
+                  STR_ARG(attempt->handler->type), what);
+    }
+    pool->is_short = true;
+    attempt->slot->lacks = true;
+    attempt_end(attempt, &(struct job_end){.released = true, .delay_ms = JOB_SHORT_MS});
 }
 
 /* ---- Stopping ---- */

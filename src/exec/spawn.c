@@ -1,8 +1,8 @@
 /* exec/spawn.c: starts a program with nothing of ours but what it is given. See spawn.h.
  *
- * vfork() because the cost of a fork grows with the server's memory; posix_spawn() cannot set
- * resource limits, and set from outside they would come after the program's first steps. Between
- * vfork() and exec the child uses our memory: it makes system calls and nothing else.
+ * vfork() because it copies nothing; posix_spawn() cannot set resource limits, and set from outside
+ * they would come after the program's first steps. Between vfork() and exec the child uses our
+ * memory: it makes system calls and nothing else.
  *
  * Thread: any; the caller's signal mask is restored.
  *
@@ -50,11 +50,12 @@ static bool place_fds(const int fds[SPAWN_FDS])
 /* In the child. Says why it failed on `report`, which closes by itself when it does not. */
 static _Noreturn void become(const struct spawn *options, int report)
 {
-    if (setpgid(0, 0) == 0 && place_fds(options->fds) && chdir(options->folder) == 0 &&
+    if (setpgid(0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 &&
+        place_fds(options->fds) && chdir(options->folder) == 0 &&
         limit(RLIMIT_AS, options->memory_max) && limit(RLIMIT_CPU, options->cpu_max_s) &&
-        limit(RLIMIT_NOFILE, options->files_max) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-        reset_signals()) {
-        execve(options->path, options->argv, options->env);
+        limit(RLIMIT_NOFILE, options->files_max) &&
+        (options->may_gain || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0) && reset_signals()) {
+        execvpe(options->path, options->argv, options->env);
     }
     int failed = errno;
     if (write(report, &failed, sizeof failed) < 0) {
@@ -98,22 +99,21 @@ static ssize_t read_report(int fd, int *failed)
     return n;
 }
 
-bool spawn(const struct spawn *options, pid_t *out, struct err *err)
+enum spawn_end spawn(const struct spawn *options, pid_t *out, int *failed)
 {
-    int report[2], failed = 0;
+    int report[2];
     if (pipe2(report, O_CLOEXEC) != 0) {
-        return err_set(err, ERR_UNAVAILABLE, "%s", strerror(errno));
+        *failed = errno;
+        return SPAWN_SHORT;
     }
     pid_t pid = spawn_lift(&report[1]) ? begin(options, report[1]) : -1;
-    failed = errno;
+    *failed = errno;
     close(report[1]);
-    if (pid > 0 && read_report(report[0], &failed) <= 0) {
-        failed = 0;
-    }
+    bool started = pid > 0 && read_report(report[0], failed) <= 0;
     close(report[0]);
-    if (pid < 0 || failed != 0) {
-        return err_set(err, ERR_UNAVAILABLE, "%s", strerror(failed));
+    if (pid < 0) {
+        return SPAWN_SHORT;
     }
     *out = pid;
-    return true;
+    return started ? SPAWN_STARTED : SPAWN_REFUSED;
 }

@@ -93,6 +93,7 @@ static void open_exec(struct stand *s, const struct stand_options *options)
                                 .workers = options->workers == 0 ? 3 : options->workers,
                                 .commands = options->commands,
                                 .commands_count = options->commands_count,
+                                .starter = s->starter,
                                 .handlers = options->handlers,
                                 .handlers_count = options->handlers_count,
                                 .queues = options->queues,
@@ -122,6 +123,10 @@ void stand_open(struct stand *s, const struct stand_options *options)
     channel_init(&s->answers, post, &s->answered);
     channel_init(&s->events, post, &s->happened);
     list_init(&s->seen);
+    if (options->commands_count > 0) {
+        struct err err = ERR_INIT;
+        CHECK_OK(starter_open(&s->starter, &err));
+    }
     open_engine(s, options);
     open_exec(s, options);
 }
@@ -147,6 +152,7 @@ static void free_events(struct stand *s)
 void stand_close(struct stand *s)
 {
     exec_stop(s->exec);
+    starter_close(s->starter);
     engine_stop(s->engine);
     engine_free(s->engine);
     broker_close(s->broker);

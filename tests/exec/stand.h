@@ -15,6 +15,7 @@
 #include <semaphore.h>
 
 #include "exec/exec.h"
+#include "exec/starter.h"
 #include "test.h"
 
 #define STAND_PATIENCE_S 60
@@ -41,6 +42,7 @@ struct stand {
     struct engine *engine;
     struct clock clock;
     struct rand rand;
+    struct starter *starter; /* NULL: no commands */
     struct exec *exec;
     struct stand_options with;
     struct arena arena;

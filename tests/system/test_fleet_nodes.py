@@ -7,6 +7,7 @@ import time
 
 from errand import check, has, main, same, test, wait_for
 from fleet import GONE_S, LEADER_S, SLACK_S, Fleet
+from stamps import Stamps, all_gone, order
 
 QUICK = {"baseMs": 1, "factor": 1, "maxMs": 1, "jitter": 0}
 OWN_LEASE_S = 30  # of an attempt inside a server
@@ -170,6 +171,19 @@ def work_inside_killed_and_frozen_nodes_is_lost_and_tried_again_elsewhere(nest):
     fleet.revive(0)
     fleet.wait_together()
     fleet.doctor()
+
+
+@test(server=False)
+def commands_of_a_killed_node_are_gone_before_its_lease_ends(nest):
+    stamps = Stamps(nest)
+    fleet = Fleet(nest, nodes=1, workers=1, file=stamps.config)
+    task = fleet.node(0).create("stamp", **order())
+    pids = stamps.all_run(1)
+    fleet.add()
+    fleet.kill(0)
+    all_gone(pids)
+    has(fleet.node(1).show(task), state="RUNNING", attempt=1)
+    fleet.node(1).cancel(task, expect=202)
 
 
 @test(server=False)

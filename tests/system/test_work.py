@@ -256,7 +256,7 @@ def a_command_that_cannot_be_started_fails_the_task(s):
     task = s.create("t", maxRetries=0)
     error = done(s, task)["error"]
     same(error["code"], "spawn_failed")
-    check("no such file" in error["message"], error)
+    check("No such file" in error["message"], error)
     worker.end()
 
 
