@@ -111,6 +111,17 @@ void push_claim_stop(struct push *push)
     desk_put(&push->desk, &push->stop);
 }
 
+/* A claim that is with the engine already is withdrawn. */
+void push_claim_pause(struct push *push, int64_t pause_ms)
+{
+    push->claim_again_ms = push->now_ms + pause_ms;
+    if (push->claiming == CLAIM_NONE) {
+        push->claiming = CLAIM_PAUSED;
+    } else if (push->claiming == CLAIM_ASKED) {
+        push_claim_stop(push);
+    }
+}
+
 void push_claim_update(struct push *push)
 {
     if (push->claiming == CLAIM_PAUSED && push->now_ms >= push->claim_again_ms) {
@@ -128,7 +139,7 @@ void push_claim_update(struct push *push)
 
 void push_claim_answered(struct push *push, struct command *claim)
 {
-    push->claiming = CLAIM_NONE;
+    push->claiming = push->now_ms < push->claim_again_ms ? CLAIM_PAUSED : CLAIM_NONE;
     if (claim->err.kind != ERR_NONE) {
         push->claiming = CLAIM_PAUSED;
         push->claim_again_ms = push->now_ms + CLAIM_PAUSE_MS;

@@ -67,6 +67,7 @@ struct push {
     struct arena claim_arena;
     uint64_t serial;
     int64_t claim_again_ms; /* PAUSED until then */
+    bool is_short;          /* no descriptor was left for a request, and it was said */
 
     bool quiet, giving_back, stopping, done;
     int64_t give_back_ms; /* quiet: when what is still under way is given back */
@@ -75,6 +76,7 @@ struct push {
 /* push_claim.c */
 void push_claim_update(struct push *push); /* asks for what there is room for */
 void push_claim_stop(struct push *push);
+void push_claim_pause(struct push *push, int64_t pause_ms); /* no claim for so long */
 void push_claim_answered(struct push *push, struct command *claim);
 int64_t push_claim_tick(struct push *push); /* when to look again; -1: no need */
 

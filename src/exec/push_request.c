@@ -8,10 +8,13 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "client/guard.h"
 #include "exec/push_answer.h"
@@ -33,6 +36,7 @@ struct push_request {
     size_t head_len;
     char refused[REFUSED_MAX]; /* what the guard said of an address; "": nothing */
     bool let_through;          /* … but of another one that it is fine */
+    int lacked;                /* errno of a socket that could not be opened; 0: none */
     char why[CURL_ERROR_SIZE];
 };
 
@@ -191,7 +195,11 @@ static curl_socket_t on_socket(void *arg, curlsocktype purpose, struct curl_sock
         return CURL_SOCKET_BAD;
     }
     request->let_through = true;
-    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    int fd = socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
+    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+        request->lacked = errno;
+    }
+    return fd;
 }
 
 /* ---- Options ---- */
@@ -293,14 +301,49 @@ static struct push_answer answer_of(struct push_request *request, CURLcode how)
                                 .refused = refused ? request->refused : NULL};
 }
 
+/* Nothing was sent because this server has no descriptor left: errno, else 0. The resolver and TLS
+ * do not say why they failed, so a descriptor is asked for. */
+static int lacks(const struct push_request *request, CURLcode how)
+{
+    long sent = 0;
+    curl_easy_getinfo(request->easy, CURLINFO_REQUEST_SIZE, &sent);
+    if (how == CURLE_OK || sent > 0 || request->lacked != 0) {
+        return how == CURLE_OK || sent > 0 ? 0 : request->lacked;
+    }
+    int fd = eventfd(0, EFD_CLOEXEC);
+    int failed = fd < 0 ? errno : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return failed;
+}
+
+/* Nobody's fault: no retry is used, and nothing more is claimed for a moment. */
+static void put_off(struct push_request *request, int failed)
+{
+    struct push *push = request->push;
+    if (!push->is_short) {
+        log_error("tasks cannot be pushed from here: %s; they are given back", strerror(failed));
+    }
+    push->is_short = true;
+    push_claim_pause(push, JOB_SHORT_MS);
+    job_finish(request->job, &(struct job_end){.released = true, .delay_ms = JOB_SHORT_MS});
+}
+
 void push_request_done(CURL *easy, CURLcode how)
 {
     struct push_request *request = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &request);
     struct job *job = request->job;
-    struct push_answer answer = answer_of(request, how);
-    struct job_end end = push_judge(&answer, clock_real_wall_ms(), &job->arena);
-    job_finish(job, &end);
+    int failed = lacks(request, how);
+    if (failed != 0) {
+        put_off(request, failed);
+    } else {
+        struct push_answer answer = answer_of(request, how);
+        struct job_end end = push_judge(&answer, clock_real_wall_ms(), &job->arena);
+        request->push->is_short = false;
+        job_finish(job, &end);
+    }
     request_free(request);
 }
 
