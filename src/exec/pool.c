@@ -1,8 +1,8 @@
 /* exec/pool.c: the thread that runs the workers inside the server.
  *
  * One libuv loop. It wakes for an answer of the engine, a note of another thread, a word of a
- * minder, output of a command, or its alarm; before it sleeps again it sends what is on the desk and
- * sets the alarm. With nothing to do it does not wake at all.
+ * minder, output of a command, or its alarm; before it sleeps again it sends what is on the desk
+ * and sets the alarm. With nothing to do it does not wake at all.
  *
  * Thread: exec_*() and pool_note() are for any; the rest is the pool's.
  *

@@ -156,6 +156,7 @@ static void admit(struct batch *batch)
         list_append(&batch->commands, it);
     }
     engine->commands += n;
+    engine->behind = list_empty(&engine->pending) ? 0 : engine->behind + 1;
 }
 
 static void prepare_all(struct batch *batch)
@@ -169,6 +170,8 @@ static void prepare_all(struct batch *batch)
     pools_return(batch);
 }
 
+/* Attempts end after the commands: a heartbeat that waited while the disk took its time was there
+ * before anybody looked at the lease again. */
 static void decide_all(struct batch *batch)
 {
     janitor_decide(batch);
@@ -180,6 +183,7 @@ static void decide_all(struct batch *batch)
         }
         decide(batch, HOLDER(it, struct command, link));
     }
+    janitor_end_attempts(batch);
     claims_decide(batch);
     turns_decide(batch);
     flow_follow(batch);

@@ -22,7 +22,8 @@
 
 #define BATCH_COMMANDS_MAX 1024 /* what one transaction takes on; the rest forms the next */
 #define BATCH_DUE_MAX      1000
-#define BATCH_TRIES_MAX    5 /* begins again when another node was faster */
+#define BATCH_TRIES_MAX    5  /* begins again when another node was faster */
+#define BATCH_BEHIND_MAX   16 /* so many batches do leases wait for commands that came before */
 #define BULK_CHUNK         1000
 #define SWEEP_CHUNK        500
 #define SWEEP_PAUSE_MS     HOUR_MS /* between two walks through the history */
@@ -86,6 +87,7 @@ struct engine {
     int64_t pause_until_mono_ms; /* the store was away: what nobody asks for waits until then */
 
     size_t in_server;      /* attempts that run inside this server */
+    int behind;            /* batches in a row that could not take all commands there were */
     int64_t wound_mono_us; /* real: when the clock was last wound to an event */
 
     bool shared;        /* other nodes use the store too */
@@ -378,7 +380,8 @@ int64_t guests_in_ms(const struct engine *engine, struct now now);
 
 /* janitor.c: what falls due. */
 void janitor_collect(struct batch *batch);
-void janitor_decide(struct batch *batch);
+void janitor_decide(struct batch *batch);       /* what is due or has expired */
+void janitor_end_attempts(struct batch *batch); /* whose lease or time is over */
 bool janitor_sweeps(const struct batch *batch); /* is it time for a piece of the walk? */
 MUST_CHECK bool janitor_sweep(struct batch *batch, struct err *err);
 int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now); /* INT64_MAX: never */

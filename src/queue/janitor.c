@@ -100,16 +100,38 @@ static bool settle(struct batch *batch, struct item *item, struct due_entry *ent
     }
 }
 
-void janitor_decide(struct batch *batch)
+/* A lease does not end while commands wait that may be its worker's: after a stall of the disk
+ * there can be more of them than a batch takes. */
+static bool is_awaited(const struct batch *batch, const struct item *item,
+                       const struct due_entry *entry)
+{
+    const struct engine *engine = batch->engine;
+    return engine->behind > 0 && engine->behind <= BATCH_BEHIND_MAX &&
+           item->now.state == TASK_RUNNING && entry->kind == WORKER_REMOTE;
+}
+
+static void decide_fired(struct batch *batch, bool running)
 {
     struct err refused;
     for (size_t i = 0; batch_ok(batch) && i < batch->fired_count; i++) {
         struct item *item = batch_item(batch, batch->fired[i]->id);
-        if (item != NULL && item->owner == NULL && !is_stale(batch, item, batch->fired[i]) &&
-            item->found && settle(batch, item, batch->fired[i], &refused)) {
+        if (item != NULL && item->owner == NULL && (item->now.state == TASK_RUNNING) == running &&
+            !is_stale(batch, item, batch->fired[i]) && item->found &&
+            !is_awaited(batch, item, batch->fired[i]) &&
+            settle(batch, item, batch->fired[i], &refused)) {
             batch_change(batch, item, batch->fired);
         }
     }
+}
+
+void janitor_decide(struct batch *batch)
+{
+    decide_fired(batch, false);
+}
+
+void janitor_end_attempts(struct batch *batch)
+{
+    decide_fired(batch, true);
 }
 
 /* ---- Retention ---- */

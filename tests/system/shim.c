@@ -3,7 +3,8 @@
  * Preloaded into the server. A control file, named by ERRAND_SHIM and mapped into both processes,
  * says what goes wrong; shim.py writes it. Counts the writes and syncs of regular files in
  * the data folder (ERRAND_SHIM_DATA) and, at the n-th, fails or kills the process as a power cut
- * would; "disk full" fails every write that would make a file longer. Where ERRAND_SHIM_SHADOW
+ * would; "disk full" fails every write that would make a file longer; a disk that is held does
+ * not answer until it is let go. Where ERRAND_SHIM_SHADOW
  * names a folder, each synced file is copied there: what a disk still has that loses the rest.
  * The wall clock, never the monotonic one, is shifted by `wall_offset_ms`.
  *
@@ -31,14 +32,18 @@
 enum kill_how { KILL_BEFORE = 1, KILL_HALF, KILL_AFTER };
 enum call { CALL_WRITE = 1, CALL_SYNC = 2 };
 
-/* The control file: eight numbers, shared with the test. */
+/* The control file: numbers, shared with the test. */
 struct control {
     _Atomic int64_t wall_offset_ms;
     _Atomic int64_t disk_full;
     _Atomic int64_t fail_at, fail_errno; /* from the fail_at-th matching call on; 0: never */
     _Atomic int64_t fail_calls;          /* bits of enum call */
     _Atomic int64_t kill_at, kill_how;
-    _Atomic int64_t calls; /* out: writes and syncs so far */
+    _Atomic int64_t calls;         /* out: writes and syncs so far */
+    _Atomic int64_t hold;          /* while it is set, writes and syncs do not come back */
+    _Atomic int64_t held;          /* out: how many wait for that now */
+    _Atomic int64_t alloc_fail_at; /* the alloc_fail_at-th allocation finds no memory; 0: all do */
+    _Atomic int64_t allocs;        /* out: allocations so far */
 };
 
 /* An interposer has no caller that could hand it its state. */
@@ -152,6 +157,19 @@ static void die(void)
     }
 }
 
+/* A disk that takes its time. The test says how long: it looks at what goes on meanwhile. */
+static void wait_for_disk(void)
+{
+    if (!shim.control->hold) {
+        return;
+    }
+    shim.control->held++;
+    while (shim.control->hold) {
+        usleep(1000);
+    }
+    shim.control->held--;
+}
+
 /* True when the n-th call is to fail: errno is set then. */
 static bool fails(int64_t n, enum call call)
 {
@@ -191,6 +209,7 @@ static ssize_t guarded_write(int fd, const void *data, size_t size, off_t offset
     }
     int64_t n = atomic_fetch_add(&shim.control->calls, 1) + 1;
     off_t from = has_offset ? offset : lseek(fd, 0, SEEK_CUR);
+    wait_for_disk();
     if (killed_now(n, KILL_BEFORE)) {
         die();
     }
@@ -215,6 +234,7 @@ static int guarded_sync(int fd, int (*sync)(int))
         return sync(fd);
     }
     int64_t n = atomic_fetch_add(&shim.control->calls, 1) + 1;
+    wait_for_disk();
     if (killed_now(n, KILL_BEFORE) || killed_now(n, KILL_HALF)) {
         die();
     }

@@ -15,7 +15,7 @@ import subprocess
 from errand import binary, check
 
 FIELDS = ("wall_offset_ms", "disk_full", "fail_at", "fail_errno", "fail_calls", "kill_at",
-          "kill_how", "calls")
+          "kill_how", "calls", "hold", "held", "alloc_fail_at", "allocs")
 
 
 def runtimes():
