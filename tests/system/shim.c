@@ -6,7 +6,8 @@
  * would; "disk full" fails every write that would make a file longer; a disk that is held does
  * not answer until it is let go. Where ERRAND_SHIM_SHADOW
  * names a folder, each synced file is copied there: what a disk still has that loses the rest.
- * The wall clock, never the monotonic one, is shifted by `wall_offset_ms`.
+ * The wall clock, never the monotonic one, is shifted by `wall_offset_ms`. One allocation, of the
+ * server's or of a library's, can be made to find no memory.
  *
  * Thread: any.
  *
@@ -14,6 +15,7 @@
 #undef _FILE_OFFSET_BITS /* both names of pwrite are wanted; their offsets are the same here */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -28,6 +30,10 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+
+#define EARLY_MAX  65536
+#define SITES_MAX  8191
+#define SITE_DEPTH 9
 
 enum kill_how { KILL_BEFORE = 1, KILL_HALF, KILL_AFTER };
 enum call { CALL_WRITE = 1, CALL_SYNC = 2 };
@@ -55,6 +61,21 @@ static struct shim {
     ssize_t (*pwrite)(int, const void *, size_t, off_t);
     int (*fsync)(int), (*fdatasync)(int);
     int (*clock_gettime)(clockid_t, struct timespec *);
+    struct {
+        void *(*malloc)(size_t), *(*calloc)(size_t, size_t), *(*realloc)(void *, size_t);
+        void (*free)(void *);
+        _Atomic bool finding;
+        /* What dlsym() itself allocates while it looks for these; never given back. */
+        _Alignas(16) char early[EARLY_MAX];
+        _Atomic size_t early_used;
+    } memory;
+    /* Where allocations are asked for. The first one of each place is worth failing: its number is
+     * written down for the test. */
+    struct {
+        _Atomic uintptr_t seen[SITES_MAX];
+        int fd;            /* 0: nobody wants to know */
+        _Atomic bool busy; /* backtrace() may allocate; other threads are passed over meanwhile */
+    } sites;
 } shim;
 
 static void map_control(const char *path)
@@ -77,6 +98,12 @@ static void find(const char *name, void *into)
     *(void **)into = dlsym(RTLD_NEXT, name);
 }
 
+static void open_sites(const char *path)
+{
+    int fd = path == NULL ? -1 : open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    shim.sites.fd = fd < 0 ? 0 : fd;
+}
+
 /* A sanitizer's own start may ask for the time before our constructor ran. */
 __attribute__((constructor)) static void begin(void)
 {
@@ -96,6 +123,7 @@ __attribute__((constructor)) static void begin(void)
     if (path != NULL) {
         map_control(path);
     }
+    open_sites(getenv("ERRAND_SHIM_SITES"));
 }
 
 /* ---- The disk ---- */
@@ -274,6 +302,112 @@ int fsync(int fd)
 int fdatasync(int fd)
 {
     return guarded_sync(fd, shim.fdatasync);
+}
+
+/* ---- Memory ---- */
+
+static void *from_early(size_t size)
+{
+    size_t at = atomic_fetch_add(&shim.memory.early_used, (size + 15) & ~(size_t)15);
+    return at + size <= sizeof shim.memory.early ? shim.memory.early + at : NULL;
+}
+
+static bool is_early(const void *ptr)
+{
+    return (const char *)ptr >= shim.memory.early &&
+           (const char *)ptr < shim.memory.early + sizeof shim.memory.early;
+}
+
+/* False: they are being looked for right now. */
+static bool has_memory(void)
+{
+    if (shim.memory.free != NULL) {
+        return true;
+    }
+    if (atomic_exchange(&shim.memory.finding, true)) {
+        return false;
+    }
+    find("malloc", &shim.memory.malloc);
+    find("calloc", &shim.memory.calloc);
+    find("realloc", &shim.memory.realloc);
+    find("free", &shim.memory.free);
+    return true;
+}
+
+/* Who asked, and on whose behalf: all of SQLite asks through one function. */
+static uintptr_t this_site(void)
+{
+    void *frames[SITE_DEPTH] = {0};
+    uintptr_t hash = 0;
+    int depth = backtrace(frames, SITE_DEPTH);
+    for (int i = 0; i < depth; i++) {
+        hash = (hash ^ (uintptr_t)frames[i]) * UINT64_C(0x9E3779B97F4A7C15);
+    }
+    return hash | 1;
+}
+
+static void note_site(int64_t n)
+{
+    char line[32];
+    if (shim.sites.fd <= 0 || atomic_exchange(&shim.sites.busy, true)) {
+        return;
+    }
+    uintptr_t want = this_site();
+    shim.sites.busy = false;
+    for (size_t i = 0; i < SITES_MAX; i++) {
+        uintptr_t found = 0;
+        if (atomic_compare_exchange_strong(&shim.sites.seen[(want + i) % SITES_MAX], &found,
+                                           want)) {
+            int len = snprintf(line, sizeof line, "%lld\n", (long long)n);
+            (void)!shim.write(shim.sites.fd, line, (size_t)len);
+            return;
+        }
+        if (found == want) {
+            return;
+        }
+    }
+}
+
+static bool is_out_of_memory(void)
+{
+    if (shim.control == NULL) {
+        return false;
+    }
+    int64_t n = atomic_fetch_add(&shim.control->allocs, 1) + 1;
+    note_site(n);
+    if (n != shim.control->alloc_fail_at) {
+        return false;
+    }
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t size)
+{
+    return !has_memory() ? from_early(size) : is_out_of_memory() ? NULL : shim.memory.malloc(size);
+}
+
+void *calloc(size_t n, size_t of)
+{
+    return !has_memory()        ? from_early(n * of) /* still zero */
+           : is_out_of_memory() ? NULL
+                                : shim.memory.calloc(n, of);
+}
+
+void *realloc(void *old, size_t size)
+{
+    if (!has_memory() || is_early(old)) {
+        void *new = from_early(size);
+        return new == NULL || old == NULL ? new : memcpy(new, old, size);
+    }
+    return is_out_of_memory() ? NULL : shim.memory.realloc(old, size);
+}
+
+void free(void *ptr)
+{
+    if (!is_early(ptr) && has_memory()) {
+        shim.memory.free(ptr);
+    }
 }
 
 /* ---- The wall clock ---- */

@@ -46,9 +46,13 @@ class Shim:
     def get(self, name):
         return struct.unpack_from("q", self.memory, 8 * FIELDS.index(name))[0]
 
-    def env(self):
-        preload = ":".join(runtimes() + [os.environ["ERRAND_SHIM_SO"]])
-        return {"LD_PRELOAD": preload, "ERRAND_SHIM": self.path,
+    def env(self, memory=False):
+        """memory: allocations pass through the shim, before a sanitizer's."""
+        order = [os.environ["ERRAND_SHIM_SO"]]
+        order = order + runtimes() if memory else runtimes() + order
+        options = os.environ.get("ASAN_OPTIONS", "").split(":") + ["verify_asan_link_order=0"]
+        return {"LD_PRELOAD": ":".join(order),
+                **({"ASAN_OPTIONS": ":".join(filter(None, options))} if memory else {}), "ERRAND_SHIM": self.path,
                 "ERRAND_SHIM_DATA": os.path.realpath(self.data),
                 **({"ERRAND_SHIM_SHADOW": self.shadow} if os.path.exists(self.shadow) else {})}
 
