@@ -420,3 +420,58 @@ TEST(a_sweep_keeps_what_a_live_task_depends_on)
     CHECK_EQ(sweep_all(&b, b.now_ms + 1).removed, 5);
     check_healthy(&b);
 }
+
+/* ---- Dead ends ---- */
+
+static void count_dead_end(void *arg, const char *invariant, const char *sentence)
+{
+    size_t *findings = arg;
+    (void)sentence;
+    *findings += strcmp(invariant, "I8") == 0;
+}
+
+static size_t dead_ends(struct bench *b)
+{
+    struct err err = ERR_INIT;
+    size_t findings = 0;
+    CHECK_OK(store_check(b->store, count_dead_end, &findings, &err));
+    return findings;
+}
+
+TEST(the_doctor_finds_families_that_can_never_end)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct brood brood;
+    bench_brood(&b, &brood, NULL);
+    CHECK_EQ(dead_ends(&b), 2); /* its second and third child may run as well as the first */
+    CHECK(bench_move(&b, &brood.child[1], TASK_WAITING) &&
+          bench_move(&b, &brood.child[2], TASK_WAITING));
+    CHECK_EQ(dead_ends(&b), 0);
+    CHECK(bench_move(&b, &brood.child[0], TASK_CANCELLED));
+    CHECK_EQ(dead_ends(&b), 1); /* the second has its turn, and waits */
+    CHECK(bench_move(&b, &brood.child[1], TASK_CANCELLED) &&
+          bench_move(&b, &brood.child[2], TASK_CANCELLED));
+    CHECK_EQ(dead_ends(&b), 1); /* nothing can run any more */
+    CHECK(bench_move(&b, &brood.top, TASK_FAILED));
+    CHECK_EQ(dead_ends(&b), 0);
+}
+
+TEST(the_doctor_finds_tasks_that_wait_for_nothing)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct task on = bench_on_document(&b, NULL);
+    struct task waits = bench_waiting(&b, &on.id), both = bench_task(&b);
+    struct task_id twice[] = {on.id, on.id};
+    CHECK_EQ(dead_ends(&b), 0);
+    make_wait(&both, twice, 2); /* counted twice: it would wait for ever */
+    bench_insert(&b, &both);
+    CHECK_EQ(dead_ends(&b), 1);
+    bench_cancel(&b, &both);
+    bench_start(&b, &on);
+    bench_complete(&b, &on, "1");
+    CHECK_EQ(dead_ends(&b), 1);
+    CHECK(bench_move(&b, &waits, TASK_CANCELLED));
+    CHECK_EQ(dead_ends(&b), 0);
+}

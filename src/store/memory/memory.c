@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "store/memory/disk.h"
 #include "store/shared.h"
+#include "task/family.h"
 
 static void close_store(struct store *base)
 {
@@ -149,6 +150,55 @@ static void check_relations(const struct memory_disk *disk, const struct row *re
     }
 }
 
+/* I8: how a parent and its children stand, see check_i8_ends.sql. */
+static void check_family(const struct memory_disk *disk, const struct task *parent,
+                         store_finding_fn *each, void *arg)
+{
+    const struct task *next = NULL;
+    bool begun = parent->state == TASK_QUEUED || parent->state == TASK_RUNNING;
+    for (size_t i = 0; i < disk->shelf.count; i++) {
+        const struct task *child = &disk->shelf.at[i]->task;
+        if (!id_eq(child->parent, parent->id) || task_state_terminal(child->state)) {
+            continue;
+        }
+        next = next == NULL ? child : next;
+        if (child->state != TASK_WAITING && (!begun || child != next)) {
+            each(arg, "I8", "a child may run, but it is not its turn");
+        }
+    }
+    if (next == NULL) {
+        each(arg, "I8", "a parent is open, and none of its children can still run");
+    } else if (begun && !parent->cancel_requested && next->state == TASK_WAITING) {
+        each(arg, "I8", "a child waits for its turn, which has come");
+    }
+}
+
+static void check_ends(const struct memory_disk *disk, const struct row *record,
+                       store_finding_fn *each, void *arg)
+{
+    const struct task *task = &record->task;
+    const struct row *parent = shelf_find(&disk->shelf, task->parent.hi);
+    int32_t stand = 0;
+    if (task_state_terminal(task->state)) {
+        return;
+    }
+    if (task->container && !task_is_hold(task)) {
+        check_family(disk, task, each, arg);
+    }
+    if (parent != NULL && task_state_terminal(parent->task.state)) {
+        each(arg, "I8", "a task has not ended, but its parent has");
+    }
+    for (size_t i = 0; i < record->relations_count; i++) {
+        const struct row *on = shelf_find(&disk->shelf, record->relations[i].to.hi);
+        stand += record->relations[i].kind == RELATION_DEPENDENCY && on != NULL &&
+                 family_stands(task, on->task.state);
+    }
+    if (task->state == TASK_WAITING && id_none(task->parent) &&
+        (task->unmet == 0 || task->unmet != stand)) {
+        each(arg, "I8", "a task does not wait for what stands in its way");
+    }
+}
+
 static void check_leases(const struct memory_disk *disk, store_finding_fn *each, void *arg)
 {
     struct map_walk walk = MAP_WALK;
@@ -191,6 +241,7 @@ static bool check(struct store *base, store_finding_fn *each, void *arg, struct 
     for (size_t i = 0; i < store->disk->shelf.count; i++) {
         find_fault(store->disk, &store->disk->shelf.at[i]->task, each, arg);
         check_relations(store->disk, store->disk->shelf.at[i], each, arg);
+        check_ends(store->disk, store->disk->shelf.at[i], each, arg);
     }
     check_leases(store->disk, each, arg);
     pile_check(&store->disk->records, each, arg);
