@@ -27,7 +27,7 @@ struct route {
     const char *media;           /* of the answer; NULL: application/json */
     bool optional_body;
     size_t body_max; /* bytes; 0: the server's limit */
-    bool claims; /* gives tasks away, whoever's they are */
+    bool claims;     /* gives tasks away, whoever's they are */
 };
 
 extern const struct route routes[];

@@ -91,6 +91,7 @@ def a_token_of_a_user_reaches_no_run_of_another_on_any_node(nest):
     fleet = Fleet(nest, nodes=2, workers=0).wait_together()
     admin, ann = [token_of(fleet, "create", "--role", *args).strip()
                   for args in (("admin",), ("produce", "--user", "ann"))]
+    wait_statuses(fleet, None, 401)  # before a node knows of tokens, anybody is welcome there
     wait_statuses(fleet, ann, 200)
     wait_statuses(fleet, admin, 200)
     streams = [node.stream("/api/events?types=state", {"Authorization": f"Bearer {ann}"}) for node in fleet.nodes]
