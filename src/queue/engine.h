@@ -211,7 +211,8 @@ struct batch {
     struct command_queue *queue_changes[BATCH_COMMANDS_MAX];
     size_t queue_changes_count;
 
-    struct task_id returned[BATCH_COMMANDS_MAX]; /* run functions that came back after all */
+    struct task_id returned[BATCH_COMMANDS_MAX];      /* run functions that came back after all */
+    struct task_id returned_next[BATCH_COMMANDS_MAX]; /* who of its family may run now; or none */
     size_t returned_count;
 
     struct store_sweep sweep; /* where the walk stands if this batch commits */

@@ -140,9 +140,11 @@ static bool batch_holds(struct engine *engine, const struct task *task)
 
 void publish_offer(struct engine *engine, const struct task *task)
 {
-    /* A container is never claimed itself; a task whose last run function still works is offered
-     * when that has returned. */
-    if (task->container || stray_find(&engine->strays, task->id) != NULL) {
+    /* A container is never claimed itself; a task whose last run function still works, or that of
+     * an elder sibling on their document, is offered when that has returned. */
+    bool sibling_strays = !id_none(task->parent) && !id_none(task->batch) &&
+                          stray_holds(&engine->strays, task->batch);
+    if (task->container || sibling_strays || stray_find(&engine->strays, task->id) != NULL) {
         return;
     }
     if (task_is_turn(task)) {
@@ -439,6 +441,10 @@ static void publish_strays(struct batch *batch)
         stray_remove(&engine->strays, stray);
         if (item->found && !item->removed) {
             publish_returned(engine, &item->now, batch->now);
+        }
+        const struct item *next = batch_peek(batch, batch->returned_next[i]);
+        if (next != NULL && next->found && next->now.state == TASK_QUEUED) {
+            publish_offer(engine, &next->now);
         }
     }
 }

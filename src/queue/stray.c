@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "queue/engine.h"
+#include "queue/kin.h"
 
 struct stray *stray_find(const struct strays *strays, struct task_id id)
 {
@@ -75,10 +76,14 @@ void on_returned(struct batch *batch, struct command *command)
     struct engine *engine = batch->engine;
     struct stray *stray = stray_find(&engine->strays, command->returned.id);
     struct err err = ERR_INIT;
+    struct item *next = NULL;
     if (stray != NULL) {
         stray->returned_in = engine->strays.batch;
         stray->frees = !str_absent(stray->document) && stray_is_last(batch, stray);
+        struct item *holder = batch_item(batch, stray->holder);
+        next = holder != NULL && holder->found ? kin_next(batch, holder) : NULL;
     }
+    batch->returned_next[batch->returned_count] = next == NULL ? TASK_ID_NONE : next->id;
     if (stray == NULL || !stray->frees) {
         batch->returned[batch->returned_count++] = command->returned.id;
     } else if (batch_begin(batch)) {

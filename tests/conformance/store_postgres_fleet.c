@@ -155,11 +155,12 @@ TEST(a_batch_is_proposed_on_the_document_that_it_holds)
     struct brood brood;
     bench_brood(&p.b, &brood, "d");
     struct task other = pair_queued(&p, "default", "t", TASK_CRITICAL, "d");
-    CHECK(bench_move(&p.b, &brood.top, TASK_RUNNING));
+    CHECK(bench_move(&p.b, &brood.top, TASK_RUNNING) && bench_try_start(&p.b, &brood.child[0]));
+    bench_complete(&p.b, &brood.child[0], "1"); /* it took the document for all of them */
     SCOPED(tx_close) struct tx *tx = pair_begin(p.b.store);
     struct found found = propose(&p, tx, &any, 9);
     CHECK_EQ(found.count, 1);
-    CHECK(id_eq(found.at[0].id, brood.child[0].id) && !id_eq(found.at[0].id, other.id));
+    CHECK(id_eq(found.at[0].id, brood.child[1].id) && !id_eq(found.at[0].id, other.id));
 }
 
 /* Many tasks of one document, and one behind them without. */

@@ -23,10 +23,11 @@ static struct kin_list kin_in(struct bench *b, struct tx *tx, enum kinship kinsh
 static void check_kin(struct bench *b, enum kinship kinship, struct task_id id,
                       const struct task *const *want, size_t n)
 {
-    SCOPED(tx_close) struct tx *tx = NULL;
+    struct tx *tx = NULL;
     struct err err = ERR_INIT;
     CHECK_OK(store_begin(b->store, &tx, &err));
     struct kin_list kin = kin_in(b, tx, kinship, id);
+    tx_close(&tx);
     CHECK_EQ(kin.count, n);
     for (size_t i = 0; i < n; i++) {
         struct task now;
