@@ -170,8 +170,6 @@ static void prepare_all(struct batch *batch)
     pools_return(batch);
 }
 
-/* Attempts end after the commands: a heartbeat that waited while the disk took its time was there
- * before anybody looked at the lease again. */
 static void decide_all(struct batch *batch)
 {
     janitor_decide(batch);
@@ -183,7 +181,6 @@ static void decide_all(struct batch *batch)
         }
         decide(batch, HOLDER(it, struct command, link));
     }
-    janitor_end_attempts(batch);
     claims_decide(batch);
     turns_decide(batch);
     flow_follow(batch);

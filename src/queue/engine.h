@@ -139,6 +139,7 @@ struct item {
     bool ended;            /* this change ends an attempt */
     bool removed;          /* terminal and deleted */
     bool renewed;          /* its lease was set anew */
+    bool beats, finishes;  /* janitor.c: whoever holds its lease says so in this batch */
     bool fresh;            /* created in this very batch, see meet.c: written once, as it is now */
     bool taken;            /* proposed by the broker in this batch */
     bool parked;           /* ... but its document is locked: it stands in line again */
@@ -381,8 +382,7 @@ int64_t guests_in_ms(const struct engine *engine, struct now now);
 
 /* janitor.c: what falls due. */
 void janitor_collect(struct batch *batch);
-void janitor_decide(struct batch *batch);       /* what is due or has expired */
-void janitor_end_attempts(struct batch *batch); /* whose lease or time is over */
+void janitor_decide(struct batch *batch);
 bool janitor_sweeps(const struct batch *batch); /* is it time for a piece of the walk? */
 MUST_CHECK bool janitor_sweep(struct batch *batch, struct err *err);
 int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now); /* INT64_MAX: never */

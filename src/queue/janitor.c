@@ -100,38 +100,64 @@ static bool settle(struct batch *batch, struct item *item, struct due_entry *ent
     }
 }
 
-/* A lease does not end while commands wait that may be its worker's: after a stall of the disk
- * there can be more of them than a batch takes. */
-static bool is_awaited(const struct batch *batch, const struct item *item,
-                       const struct due_entry *entry)
-{
-    const struct engine *engine = batch->engine;
-    return engine->behind > 0 && engine->behind <= BATCH_BEHIND_MAX &&
-           item->now.state == TASK_RUNNING && entry->kind == WORKER_REMOTE;
-}
+/* ---- Leases that end while their worker is waiting for an answer ----
+ *
+ * Commands queue up while a commit is under way, and a disk may take its time for it. What was said
+ * meanwhile counts: a lease does not end beside a heartbeat that renews it, an attempt not beside
+ * its own end. */
 
-static void decide_fired(struct batch *batch, bool running)
+static void hear_one(struct batch *batch, struct task_id id, struct task_lease lease, bool finishes)
 {
     struct err refused;
-    for (size_t i = 0; batch_ok(batch) && i < batch->fired_count; i++) {
-        struct item *item = batch_item(batch, batch->fired[i]->id);
-        if (item != NULL && item->owner == NULL && (item->now.state == TASK_RUNNING) == running &&
-            !is_stale(batch, item, batch->fired[i]) && item->found &&
-            !is_awaited(batch, item, batch->fired[i]) &&
-            settle(batch, item, batch->fired[i], &refused)) {
-            batch_change(batch, item, batch->fired);
+    struct item *item = batch_item(batch, id);
+    if (item != NULL && item->found && task_holds(&item->now, lease, &refused)) {
+        item->beats = item->beats || !finishes;
+        item->finishes = item->finishes || finishes;
+    }
+}
+
+static void hear_workers(struct batch *batch)
+{
+    LIST_EACH(&batch->commands, it)
+    {
+        const struct command *command = HOLDER(it, struct command, link);
+        if (command->kind == COMMAND_HEARTBEAT) {
+            hear_one(batch, command->heartbeat.id, command->heartbeat.lease, false);
+        }
+        for (size_t i = 0; command->kind == COMMAND_FINISH && i < command->finish.count; i++) {
+            const struct finish *finish = &command->finish.items[i];
+            hear_one(batch, finish->id, finish->lease, true);
         }
     }
 }
 
-void janitor_decide(struct batch *batch)
+/* A heartbeat renews a lease and nothing else. After a stall there may be more commands than a
+ * batch takes: those that wait may be the worker's too. */
+static bool is_awaited(const struct batch *batch, const struct item *item,
+                       const struct due_entry *entry)
 {
-    decide_fired(batch, false);
+    int behind = batch->engine->behind;
+    bool may_come = behind > 0 && behind <= BATCH_BEHIND_MAX;
+    bool by_lease = entry->timeout_at_ms > batch->now.mono_ms &&
+                    (entry->stop_at_ms == 0 || entry->stop_at_ms > batch->now.mono_ms);
+    return item->now.state == TASK_RUNNING && entry->kind == WORKER_REMOTE &&
+           (item->finishes || may_come || (item->beats && by_lease));
 }
 
-void janitor_end_attempts(struct batch *batch)
+void janitor_decide(struct batch *batch)
 {
-    decide_fired(batch, true);
+    struct err refused;
+    if (batch->fired_count > 0) {
+        hear_workers(batch);
+    }
+    for (size_t i = 0; batch_ok(batch) && i < batch->fired_count; i++) {
+        struct item *item = batch_item(batch, batch->fired[i]->id);
+        if (item != NULL && item->owner == NULL && !is_stale(batch, item, batch->fired[i]) &&
+            item->found && !is_awaited(batch, item, batch->fired[i]) &&
+            settle(batch, item, batch->fired[i], &refused)) {
+            batch_change(batch, item, batch->fired);
+        }
+    }
 }
 
 /* ---- Retention ---- */
