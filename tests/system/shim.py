@@ -5,6 +5,7 @@
 #
 # SPDX-License-Identifier: MIT
 """A disk and a clock that misbehave on request."""
+import fcntl
 import mmap
 import os
 import re
@@ -38,6 +39,17 @@ class Shim:
         self.path = nest.file(os.path.basename(self.data) + ".control", b"\0" * 8 * len(FIELDS))
         with open(self.path, "r+b") as handle:
             self.memory = mmap.mmap(handle.fileno(), 0)
+        self.gate = None
+
+    def hold(self):
+        """From here on the disk does not answer."""
+        self.gate = open(self.path, "rb")  # the lock lasts as long as it is open
+        fcntl.flock(self.gate, fcntl.LOCK_EX)
+        self.set(hold=1)
+
+    def let_go(self):
+        self.set(hold=0)
+        self.gate.close()
 
     def set(self, **values):
         for name, value in values.items():

@@ -26,7 +26,7 @@ def is_answered(wire):
 
 def stall(s, shim):
     """From here on the disk is silent; returns a create that waits for it."""
-    shim.set(hold=1)
+    shim.hold()
     wire = send(s, "POST", "/api/tasks", {"taskType": "slow"})
     wait_for(lambda: shim.get("held") > 0, "the disk to be asked")
     return wire
@@ -51,7 +51,7 @@ def a_disk_that_takes_its_time_holds_up_writes_and_nothing_else(nest):
     has(s.show(kept), state="RUNNING")
     same(len(s.list()), 3)
     check(not any(map(is_answered, (create, beat, finish))), "answered before it was on disk")
-    shim.set(hold=0)
+    shim.let_go()
     made = create.answer()
     same((made.status, beat.answer().status, finish.answer().status), (201, 200, 200))
     has(s.show(left, waitMs=20000), state="FAILED")
@@ -72,7 +72,7 @@ def sigterm_while_the_disk_is_silent_waits_for_it_and_loses_nothing(nest):
     s.process.send_signal(signal.SIGTERM)
     wait_for(lambda: "draining" in s.stderr(), "its word")
     check(not is_answered(create), "answered before it was on disk")
-    shim.set(hold=0)
+    shim.let_go()
     same(s.wait(), 0, "exit status")
     made = create.rest()
     s.restart(env={k: v for k, v in s.env.items() if k != "LD_PRELOAD"})
