@@ -46,7 +46,7 @@ bool engine_new(const struct engine_options *options, struct engine **out, struc
     struct engine *engine = mem_new(struct engine);
     init(engine, options);
     *out = engine;
-    if (!publish_boot(engine, err)) {
+    if (!boot_engine(engine, err)) {
         engine_free(engine);
         *out = NULL;
         return err_wrap(err, "read the store");

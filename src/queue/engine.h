@@ -397,7 +397,10 @@ void remember_due(struct engine *engine, const struct task *task, enum due_from 
                   struct now now);
 void publish_offer(struct engine *engine, const struct task *task);
 struct event *publish_tell(struct batch *batch, enum event_kind kind, const struct task *task);
-bool publish_boot(struct engine *engine, struct err *err);
+void publish_hold(struct engine *engine, const struct task *task); /* its document */
+
+/* boot.c */
+bool boot_engine(struct engine *engine, struct err *err);
 
 /* wake.c: commands that wait for a time. */
 bool sleeper_before(const struct heap_node *a, const struct heap_node *b);

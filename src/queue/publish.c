@@ -108,7 +108,7 @@ struct str lock_of(const struct task *task, char out[static LOCK_TEXT])
                : id_text(holder_of(task), out);
 }
 
-static void hold(struct engine *engine, const struct task *task)
+void publish_hold(struct engine *engine, const struct task *task)
 {
     char lock[LOCK_TEXT];
     if (!str_absent(task->document)) {
@@ -196,7 +196,7 @@ static void enter_running(struct engine *engine, struct lane *lane, const struct
 {
     if (now->container) { /* it has no attempt; of others the first child takes the document */
         if (task_is_hold(now)) {
-            hold(engine, now);
+            publish_hold(engine, now);
         }
         return;
     }
@@ -205,7 +205,8 @@ static void enter_running(struct engine *engine, struct lane *lane, const struct
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     rates_add(engine->rates.started, &engine->rates, at, 1);
     if (!id_none(now->batch) || engine->shared) {
-        hold(engine, now); /* a lock that others see lives only seconds until it is confirmed */
+        publish_hold(engine,
+                     now); /* a lock that others see lives only seconds until it is confirmed */
     }
 }
 
@@ -277,7 +278,7 @@ static void note_change(struct engine *engine, const struct item *item, struct n
         publish_offer(engine, now);
     }
     if (engine->shared && item->renewed && was->state == now->state && id_none(now->batch)) {
-        hold(engine, now); /* renews the lock that others see */
+        publish_hold(engine, now); /* renews the lock that others see */
     }
     if (task_state_terminal(now->state) && !task_state_terminal(was->state)) {
         rates_add(engine->rates.finished, &engine->rates, at, 1);
@@ -374,7 +375,8 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
         !item->now.container) {
         broker_give_back(broker, hint);
     } else if (item->claim != NULL && item->now.state == TASK_COMPLETED) {
-        hold(batch->engine, &item->now); /* a turn has come: the document is its batch's now */
+        publish_hold(batch->engine,
+                     &item->now); /* a turn has come: the document is its batch's now */
     } else if ((item->now.state != TASK_RUNNING || item->now.container) &&
                !str_absent(hint->document)) {
         broker_let_go(broker, hint->document, hint->id, STR_NONE);
@@ -480,132 +482,4 @@ void publish(struct batch *batch)
         engine->with.host.happened(engine->with.host.arg, batch->events);
         batch->events = NULL;
     }
-}
-
-/* ---- At start ---- */
-
-/* Members of batches are few and need to know who holds their document: they come last. */
-struct boot {
-    struct engine *engine;
-    struct arena arena;
-    struct task *members;
-    size_t count, room;
-};
-
-static bool boot_queue(void *arg, const struct store_queue *queue, struct err *err)
-{
-    struct boot *boot = arg;
-    struct engine *engine = boot->engine;
-    (void)err;
-    lane_configure(&engine->lanes, lane_get(&engine->lanes, queue->name), queue, true,
-                   clock_now(engine->with.clock));
-    return true;
-}
-
-static void leave_for_last(struct boot *boot, const struct task *task)
-{
-    if (boot->count == boot->room) {
-        boot->room = MAX(boot->room * 2, (size_t)16);
-        boot->members = mem_array(boot->members, boot->room, sizeof *boot->members);
-    }
-    boot->members[boot->count++] = task_copy(&boot->arena, task);
-}
-
-/* Attempts of this server's own workers ended with the last process: they are taken over at once.
- */
-static void boot_running(struct engine *engine, const struct task *task)
-{
-    struct due_entry *entry = due_find(&engine->due, task->id);
-    lane_get(&engine->lanes, task->queue)->running++;
-    hold(engine, task);
-    if (entry->kind != WORKER_REMOTE) {
-        engine->in_server++; /* until the janitor has said so, in the first batch */
-        due_lose(&engine->due, entry);
-    }
-}
-
-static bool boot_task(void *arg, const struct task *task, struct err *err)
-{
-    struct boot *boot = arg;
-    struct engine *engine = boot->engine;
-    (void)err;
-    if (task->state != TASK_QUEUED || task->expires_ms != 0) {
-        remember_due(engine, task, DUE_WRITTEN, clock_now(engine->with.clock));
-    }
-    if (task->state == TASK_RUNNING && !task->container) {
-        boot_running(engine, task);
-    } else if (task->container || !id_none(task->batch)) {
-        leave_for_last(boot, task);
-    } else if (task->state == TASK_QUEUED) {
-        publish_offer(engine, task);
-    }
-    return true;
-}
-
-/* The broker holds exactly what the store holds: also what a family keeps while none of its members
- * runs. */
-static bool boot_document(void *arg, struct str document, struct task_id holder, struct err *err)
-{
-    struct boot *boot = arg;
-    char lock[LOCK_TEXT];
-    (void)err;
-    broker_hold(boot->engine->broker, document, holder, id_text(holder, lock));
-    return true;
-}
-
-static void boot_members(struct boot *boot)
-{
-    for (size_t i = 0; i < boot->count; i++) {
-        if (boot->members[i].state == TASK_QUEUED) {
-            publish_offer(boot->engine, &boot->members[i]);
-        }
-    }
-}
-
-static int64_t live_of(const struct store_count *count)
-{
-    int64_t live = 0;
-    for (int state = 0; state < TASK_STATES; state++) {
-        live += task_state_terminal((enum task_state)state) ? 0 : count->tasks[state];
-    }
-    return live;
-}
-
-/* Of queues that have only a history as many are remembered as there is room for. */
-static bool boot_lanes(struct boot *boot, struct err *err)
-{
-    struct lanes *lanes = &boot->engine->lanes;
-    struct store_counts counts;
-    if (!store_counts(boot->engine->store, &boot->arena, &counts, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < counts.count; i++) {
-        int64_t live = live_of(&counts.at[i]);
-        if (live > 0) {
-            struct lane *lane = lane_get(lanes, counts.at[i].queue);
-            lane->live = live;
-            lane_settle(lanes, lane);
-        }
-    }
-    for (size_t i = 0; i < counts.count && lanes->count < LANES_MAX; i++) {
-        lane_get(lanes, counts.at[i].queue);
-    }
-    return true;
-}
-
-/* Where others use the store too, memory holds what went through our own hands: the fleet's thread
- * offers what the broker lacks. */
-bool publish_boot(struct engine *engine, struct err *err)
-{
-    struct boot boot = {.engine = engine};
-    bool ok = store_scan_queues(engine->store, boot_queue, &boot, err) &&
-              (engine->shared || (store_scan_live(engine->store, boot_task, &boot, err) &&
-                                  store_scan_held(engine->store, boot_document, &boot, err))) &&
-              boot_lanes(&boot, err) && flow_boot(engine, err);
-    if (ok) {
-        boot_members(&boot);
-    }
-    mem_free(boot.members);
-    arena_fini(&boot.arena);
-    return ok;
 }
