@@ -265,7 +265,8 @@ size_t due_collect(struct due *due, struct now now, struct due_entry **out, size
 static int64_t in_ms(const struct heap *heap, int64_t now_ms)
 {
     struct heap_node *top = heap_top(heap);
-    return top == NULL ? NEVER_MS : MAX(HOLDER(top, struct due_entry, place)->at_ms - now_ms, 0);
+    int64_t at_ms = top == NULL ? NEVER_MS : HOLDER(top, struct due_entry, place)->at_ms;
+    return at_ms <= now_ms ? 0 : top == NULL ? NEVER_MS : at_ms - now_ms; /* at once is INT64_MIN */
 }
 
 int64_t due_in_ms(const struct due *due, struct now now)

@@ -196,6 +196,7 @@ static void fail_batch(struct batch *batch)
 {
     struct engine *engine = batch->engine;
     claims_give_back(batch);
+    publish_aborts(batch, false);
     guests_settle(batch, false);
     fail_all(&batch->answered, &batch->err, true);
     move_all(&batch->commands, &batch->deferred);
@@ -224,6 +225,7 @@ static void begin_again(struct batch *batch)
     struct list again;
     list_init(&again);
     claims_give_back(batch);
+    publish_aborts(batch, false);
     guests_settle(batch, false);
     undo_chunks(&engine->jobs);
     undo_chunks(&batch->answered);

@@ -392,6 +392,9 @@ int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now); /* INT
 _Static_assert(TASK_LEASE_TEXT <= LOCK_TEXT, "a lock is a lease or an id");
 struct str lock_of(const struct task *task, char out[static LOCK_TEXT]);
 void publish(struct batch *batch);
+/* Tells workers in the server to stop. That an attempt ran too long is so whatever became of the
+ * batch, and it is found only once. */
+void publish_aborts(struct batch *batch, bool committed);
 void forget_due(struct engine *engine, struct task_id id);
 void remember_due(struct engine *engine, const struct task *task, enum due_from from,
                   struct now now);

@@ -384,7 +384,11 @@ static void note_parents(struct batch *batch, const struct items *round)
 static void run_round(struct batch *batch, struct items *round)
 {
     struct item **ended = arena_array(&batch->arena, struct item *, round->count + 1);
+    int *states = arena_array(&batch->arena, int, round->count + 1);
     size_t n = 0;
+    for (size_t i = 0; i < round->count; i++) {
+        states[i] = 1 + (int)round->at[i]->now.state;
+    }
     note_parents(batch, round);
     if (!batch_ok(batch) || !kin_families(batch, round->at, round->count)) {
         return;
@@ -397,7 +401,7 @@ static void run_round(struct batch *batch, struct items *round)
         if (turned(item)) {
             ended[n++] = item;
         }
-        item->looked = 1 + (int)item->now.state;
+        item->looked = states[i]; /* what others of this round do to it is seen in the next */
         if (item->now.container) {
             settle_family(batch, item);
         }

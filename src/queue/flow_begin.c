@@ -93,37 +93,62 @@ static bool check_needs(struct plan *plan, struct err *err)
     return true;
 }
 
+struct named {
+    struct task_id id;
+    size_t place; /* in the order given */
+};
+
 static int by_id(const void *left, const void *right)
 {
-    const struct task_id *a = left, *b = right;
-    return a->hi != b->hi ? (a->hi > b->hi) - (a->hi < b->hi) : (a->lo > b->lo) - (a->lo < b->lo);
+    const struct named *x = left, *y = right;
+    const struct task_id *a = &x->id, *b = &y->id;
+    int hi = (a->hi > b->hi) - (a->hi < b->hi), lo = (a->lo > b->lo) - (a->lo < b->lo);
+    return hi != 0 ? hi : lo != 0 ? lo : (x->place > y->place) - (x->place < y->place);
 }
 
-/* Named twice, a dependency counts once. */
+static int by_place(const void *left, const void *right)
+{
+    const struct named *a = left, *b = right;
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+/* Named twice, a dependency counts once; they stay in the order given. */
+static size_t list_needs(struct plan *plan, const struct order *order, struct task_id *ids)
+{
+    size_t n = order->needs_count, count = 0;
+    struct named *named = arena_array(&plan->batch->arena, struct named, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        named[i] = (struct named){named_id(plan, &order->needs[i]), i};
+    }
+    qsort(named, n, sizeof *named, by_id);
+    for (size_t i = 0; i < n; i++) {
+        if (count == 0 || !id_eq(named[count - 1].id, named[i].id)) {
+            named[count++] = named[i];
+        }
+    }
+    qsort(named, count, sizeof *named, by_place);
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = named[i].id;
+    }
+    return count;
+}
+
 static void relate(struct plan *plan, struct order *order)
 {
     struct arena *arena = plan->command->arena;
     struct task_id *ids = arena_array(arena, struct task_id, order->needs_count + 1);
-    size_t count = 0;
     for (size_t i = 0; i < order->needs_count; i++) {
         struct order *named = named_order(plan, &order->needs[i]);
-        ids[i] = named_id(plan, &order->needs[i]);
         if (named != NULL) {
             kin_born(plan->batch, named, arena);
         }
     }
-    qsort(ids, order->needs_count, sizeof *ids, by_id);
-    for (size_t i = 0; i < order->needs_count; i++) {
-        if (count == 0 || !id_eq(ids[count - 1], ids[i])) {
-            ids[count++] = ids[i];
-        }
-    }
     order->task.depends = ids;
-    order->task.depends_count = count;
-    order->task.unmet = (int32_t)count;
+    order->task.depends_count = list_needs(plan, order, ids);
+    order->task.unmet = (int32_t)order->task.depends_count;
     struct item *me = kin_born(plan->batch, order, arena);
-    me->now.unmet = me->was.unmet = (int32_t)count;
-    for (size_t i = 0; i < count; i++) {
+    me->now.unmet = me->was.unmet = order->task.unmet;
+    for (size_t i = 0; i < order->task.depends_count; i++) {
         kin_await(plan->batch, batch_peek(plan->batch, ids[i]), me);
     }
 }

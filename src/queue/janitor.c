@@ -66,7 +66,9 @@ static bool end_in_server(struct batch *batch, struct item *item, struct due_ent
         }
         due_stop(entry, batch->engine->with.grace_ms, batch->now);
     } else {
-        due_stop(entry, batch->engine->with.grace_ms, batch->now);
+        if (entry->stop_at_ms == 0) { /* a cancel's grace does not begin anew with the time-out */
+            due_stop(entry, batch->engine->with.grace_ms, batch->now);
+        }
         entry->timeout_at_ms = NEVER_MS;
         batch_abort(batch, item, ABORT_TIMEOUT);
     }
@@ -140,7 +142,8 @@ static bool is_awaited(const struct batch *batch, const struct item *item,
     bool may_come = behind > 0 && behind <= BATCH_BEHIND_MAX;
     bool by_lease = entry->timeout_at_ms > batch->now.mono_ms &&
                     (entry->stop_at_ms == 0 || entry->stop_at_ms > batch->now.mono_ms);
-    return item->now.state == TASK_RUNNING && entry->kind == WORKER_REMOTE &&
+    bool orphaned = entry->lease_at_ms == INT64_MIN; /* nobody of the last process can speak */
+    return item->now.state == TASK_RUNNING && entry->kind == WORKER_REMOTE && !orphaned &&
            (item->finishes || may_come || (item->beats && by_lease));
 }
 

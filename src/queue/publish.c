@@ -451,12 +451,14 @@ static void publish_strays(struct batch *batch)
     }
 }
 
-static void publish_aborts(struct batch *batch)
+void publish_aborts(struct batch *batch, bool committed)
 {
     struct engine_host *host = &batch->engine->with.host;
     for (size_t i = 0; host->abort != NULL && i < batch->aborts_count; i++) {
-        host->abort(host->abort_arg, batch->aborts[i].id, batch->aborts[i].attempt,
-                    batch->aborts[i].why);
+        const struct abort *abort = &batch->aborts[i];
+        if (committed || abort->why == ABORT_TIMEOUT) {
+            host->abort(host->abort_arg, abort->id, abort->attempt, abort->why);
+        }
     }
 }
 
@@ -471,7 +473,7 @@ void publish(struct batch *batch)
     publish_queues(batch);
     publish_strays(batch);
     flow_publish(batch);
-    publish_aborts(batch);
+    publish_aborts(batch, true);
     broker_flush(engine->broker);
     lanes_trim(&engine->lanes);
     guests_settle(batch, true);

@@ -61,6 +61,12 @@ static void name_bulk(struct sim *sim)
     }
 }
 
+static bool is_parent(struct sim *sim, struct task_id id)
+{
+    const struct known *known = know_find(sim, id);
+    return known != NULL && known->seen.container;
+}
+
 static void name_all(struct sim *sim, const struct call *call)
 {
     const struct command *command = &call->command;
@@ -81,9 +87,15 @@ static void name_all(struct sim *sim, const struct call *call)
     case COMMAND_HEARTBEAT:
         know_name(sim, command->heartbeat.id);
         break;
+    case COMMAND_RETURNED:
+        if (know_find(sim, command->returned.id) != NULL) {
+            know_find(sim, command->returned.id)->strays = false;
+        }
+        break;
     default:
-        if (command->kind == COMMAND_REMOVE) {
-            name_bulk(sim); /* its children go too, and whoever waited for it is told */
+        if (command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE &&
+            (command->kind == COMMAND_REMOVE || is_parent(sim, command->one.id))) {
+            name_bulk(sim); /* others change with it, or are told */
         } else if (command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE) {
             know_name(sim, command->one.id);
         }

@@ -168,9 +168,24 @@ static bool expired(const struct seen *was, const struct seen *now, int64_t now_
            now->state == TASK_CANCELLED;
 }
 
-static bool ran_out(const struct known *known, int64_t now_ms)
+/* Inside the server: the machine stopped under it, or it did not stop when it was told to. */
+static bool gave_up(struct known *known, int64_t now_ms)
 {
     const struct seen *was = &known->seen, *now = &known->next;
+    if (known->orphaned) {
+        return follows_failure(was, now, TASK_FAILED);
+    }
+    known->gives_up = was->kind == WORKER_RUN && known->stop_at_ms != 0 &&
+                      known->stop_at_ms <= now_ms && follows_failure(was, now, TASK_TIMEOUT);
+    return known->gives_up;
+}
+
+static bool ran_out(struct known *known, int64_t now_ms)
+{
+    const struct seen *was = &known->seen, *now = &known->next;
+    if (was->kind != WORKER_REMOTE) {
+        return gave_up(known, now_ms);
+    }
     bool too_long = was->timeout_ms != 0 && was->started_ms + was->timeout_ms <= now_ms;
     bool lost = was->lease_until_ms <= now_ms;
     bool cancel = known->cancel_at_ms != 0 && known->cancel_at_ms <= now_ms;
@@ -180,7 +195,7 @@ static bool ran_out(const struct known *known, int64_t now_ms)
     return (too_long || lost) && follows_failure(was, now, too_long ? TASK_TIMEOUT : TASK_FAILED);
 }
 
-static bool by_time(const struct sim *sim, const struct known *known)
+static bool by_time(const struct sim *sim, struct known *known)
 {
     const struct seen *was = &known->seen, *now = &known->next;
     int64_t now_ms = sim_now_ms(sim);
@@ -200,7 +215,7 @@ static bool by_time(const struct sim *sim, const struct known *known)
     }
 }
 
-bool explained(struct sim *sim, const struct known *known)
+bool explained(struct sim *sim, struct known *known)
 {
     if (by_time(sim, known) || relate_explains(sim, known)) {
         return true;

@@ -9,7 +9,8 @@ const struct str sim_queues[QUEUES] = {{"default", 7}, {"qa", 2}, {"qb", 2}};
 const struct str sim_types[TYPES] = {{"t0", 2}, {"t1", 2}};
 const struct str sim_documents[DOCUMENTS] = {{"d0", 2}, {"d1", 2}, {"d2", 2}};
 const struct str sim_keys[KEYS] = {{"k0", 2}, {"k1", 2}, {"k2", 2}, {"k3", 2}, {"k4", 2}};
-const struct str sim_workers[WORKERS] = {{"w0", 2}, {"w1", 2}, {"w2", 2}};
+const struct str sim_workers[WORKERS] = {
+    {"w0", 2}, {"w1", 2}, {"w2", 2}, {"errand:run:1", 12}, {"errand:exec:1", 13}};
 
 static int place(struct str name, const struct str *names, int count)
 {
@@ -46,7 +47,9 @@ struct seen seen_of(const struct task *task)
                          .family = task->batch,
                          .container = task->container,
                          .continues = task->continues,
-                         .runs_anyway = task->runs_anyway};
+                         .runs_anyway = task->runs_anyway,
+                         .kind = task->state == TASK_RUNNING ? task_worker_kind(task->worker)
+                                                             : WORKER_REMOTE};
 }
 
 bool seen_same(const struct seen *a, const struct seen *b)
@@ -129,11 +132,24 @@ void know_look(struct sim *sim)
 
 static void settle_cancel(const struct sim *sim, struct known *known)
 {
-    bool asked = known->next.state == TASK_RUNNING && known->next.cancel_requested;
+    bool asked = known->next.state == TASK_RUNNING && known->next.cancel_requested &&
+                 known->next.kind == WORKER_REMOTE && !known->next.container;
     if (!asked) {
         known->cancel_at_ms = 0;
     } else if (known->cancel_at_ms == 0) {
         known->cancel_at_ms = sim_now_ms(sim) + 10000;
+    }
+}
+
+/* A run function cannot be stopped by force: its attempt ends without it. */
+static void settle_attempt(struct known *known)
+{
+    bool ended = known->seen.state == TASK_RUNNING &&
+                 (known->next.state != TASK_RUNNING || known->next.attempt != known->seen.attempt);
+    if (ended) {
+        known->strays = known->seen.kind == WORKER_RUN && known->gives_up;
+        known->stop_at_ms = 0;
+        known->orphaned = known->gives_up = false;
     }
 }
 
@@ -143,6 +159,7 @@ void know_settle(struct sim *sim)
         struct known *known = &sim->known[i];
         if (known->dirty && !known->gone) {
             settle_cancel(sim, known);
+            settle_attempt(known);
             known->gone = known->next_gone;
             known->seen = known->next;
         }
@@ -200,7 +217,8 @@ void know_look_after_crash(struct sim *sim, bool kept)
     size_t before = sim->known_count;
     for (size_t i = 0; i < sim->known_count; i++) {
         sim->known[i].dirty = true;
-        sim->known[i].hint_lost = false;
+        sim->known[i].hint_lost = sim->known[i].strays = false;
+        sim->known[i].stop_at_ms = 0;
         sim->known[i].cancel_at_ms = 0; /* the grace period begins anew */
     }
     know_look(sim);
@@ -211,6 +229,11 @@ void know_look_after_crash(struct sim *sim, bool kept)
     }
     know_settle(sim);
     discover(sim);
+    for (size_t i = 0; i < sim->known_count; i++) {
+        struct known *known = &sim->known[i];
+        known->orphaned = known->seen.state == TASK_RUNNING && known->seen.kind != WORKER_REMOTE;
+        known->leases_count = known->orphaned ? 0 : known->leases_count; /* its worker is gone */
+    }
     if (!kept && sim->known_count != before) {
         sim_fail(sim, "a crash made tasks that nobody ordered");
     }

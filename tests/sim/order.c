@@ -40,7 +40,7 @@ static bool document_free(const struct sim *sim, const struct known *known)
     if (document < 0) {
         return true;
     }
-    if ((sim->stale_documents & 1u << document) != 0) {
+    if ((sim->stale_documents & 1u << document) != 0 || relate_strays(sim, document)) {
         return false;
     }
     for (size_t i = 0; i < sim->known_count; i++) {
@@ -58,8 +58,9 @@ static bool could_start(struct sim *sim, const struct command_claim *claim,
                         const struct known *known)
 {
     return !known->gone && !known->dirty && known->seen.state == TASK_QUEUED &&
-           !known->seen.container && !known->hint_lost && asked_for(claim, &known->seen) &&
-           rule_open(sim, known->seen.queue) && document_free(sim, known);
+           !known->seen.container && !known->hint_lost && !known->strays &&
+           asked_for(claim, &known->seen) && rule_open(sim, known->seen.queue) &&
+           document_free(sim, known);
 }
 
 const struct known *order_ready(struct sim *sim, const struct command_claim *claim)

@@ -27,6 +27,17 @@ struct task_id relate_holder(const struct seen *seen, struct task_id id)
     return id_none(seen->family) ? id : seen->family;
 }
 
+bool relate_strays(const struct sim *sim, int document)
+{
+    for (size_t i = 0; i < sim->known_count; i++) {
+        const struct known *known = &sim->known[i];
+        if (known->strays && known->seen.document == document) {
+            return true; /* also one whose task was removed meanwhile */
+        }
+    }
+    return false;
+}
+
 /* ---- Changes that others cause ---- */
 
 static bool opened_or_ended(const struct seen *was, const struct seen *now)

@@ -49,6 +49,7 @@ struct seen {
     int queue, type, document, key;
     struct task_id parent, family; /* whose child it is; who holds its document for it */
     bool container, continues, runs_anyway;
+    enum worker_kind kind; /* who runs it, while it does */
 };
 
 struct known {
@@ -66,6 +67,10 @@ struct known {
     size_t leases_count;
     int32_t claimed_attempt; /* the highest that a worker was told */
     bool depends;            /* on others, or did when it was made */
+    int64_t stop_at_ms;      /* in the server: told to stop, and given up then; 0: not told */
+    bool orphaned;           /* in the server: the machine stopped under it */
+    bool gives_up;           /* ... in this batch, for that reason */
+    bool strays;             /* its run function was given up and has not returned */
 };
 
 struct call {
@@ -144,7 +149,7 @@ struct sim {
 #define TYPES     2
 #define DOCUMENTS 3
 #define KEYS      5
-#define WORKERS   3
+#define WORKERS   5 /* the last two inside the server */
 extern const struct str sim_queues[QUEUES], sim_types[TYPES], sim_documents[DOCUMENTS],
     sim_keys[KEYS], sim_workers[WORKERS];
 
@@ -195,7 +200,7 @@ struct seen seen_of(const struct task *task);
 bool seen_same(const struct seen *a, const struct seen *b);
 
 /* explain.c: may this command, or time, have done that? */
-bool explained(struct sim *sim, const struct known *known);
+bool explained(struct sim *sim, struct known *known);
 
 /* check.c: the promises, after each batch. quiet.c: and when nothing is left to do. */
 void check_batch(struct sim *sim);
@@ -208,6 +213,8 @@ bool relate_explains(const struct sim *sim,
 void relate_refresh(struct sim *sim); /* what a family does to its members without an event */
 void relate_check(struct sim *sim);   /* all of it, when nothing is left to do */
 struct task_id relate_holder(const struct seen *seen, struct task_id id);
+
+bool relate_strays(const struct sim *sim, int document); /* somebody given up works on it */
 
 /* order.c: who may start next, and whether it did. */
 void order_check(struct sim *sim, const struct call *call); /* an answered claim */

@@ -250,6 +250,23 @@ static void do_finish(struct sim *sim)
     world_give(sim, call);
 }
 
+/* A run function that was given up comes back after all. */
+static void do_return(struct sim *sim)
+{
+    world_settle(sim); /* a claim beside it could not know what becomes free */
+    for (size_t i = 0; i < sim->known_count; i++) {
+        struct known *known = &sim->known[i];
+        if (known->strays) {
+            struct call *call = world_call(sim, COMMAND_RETURNED);
+            call->command.returned.id = known->id;
+            sim_trace(sim, "#%zu returns", i);
+            world_give(sim, call);
+            world_settle(sim);
+            return;
+        }
+    }
+}
+
 /* ---- Fate ---- */
 
 static void do_time(struct sim *sim)
@@ -347,12 +364,12 @@ static void do_race(struct sim *sim)
 static const struct {
     unsigned weight;
     void (*act)(struct sim *);
-} acts[] = {{20, do_create},  {18, do_claim},    {18, do_finish},     {6, do_heartbeat},
-            {5, do_cancel},   {4, do_revive},    {4, do_change},      {2, do_remove},
-            {1, do_bulk},     {3, do_queue},     {2, do_ask},         {3, do_stop},
-            {1, do_why},      {18, do_time},     {2, do_full},        {1, do_cut_off},
-            {1, world_crash}, {2, do_lose_hint}, {1, do_double_hint}, {3, do_stale_hint},
-            {3, do_race}};
+} acts[] = {{20, do_create},    {18, do_claim},   {18, do_finish},   {6, do_heartbeat},
+            {5, do_cancel},     {4, do_revive},   {4, do_change},    {2, do_remove},
+            {1, do_bulk},       {3, do_queue},    {2, do_ask},       {3, do_stop},
+            {1, do_why},        {2, do_return},   {18, do_time},     {2, do_full},
+            {1, do_cut_off},    {1, world_crash}, {2, do_lose_hint}, {1, do_double_hint},
+            {3, do_stale_hint}, {3, do_race}};
 
 void step_any(struct sim *sim)
 {

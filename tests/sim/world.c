@@ -34,6 +34,17 @@ static void on_happened(void *arg, struct event_batch *events)
     sim->events = events;
 }
 
+/* Whoever runs it in the server is told; the dice decide whether it listens. */
+static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_why why)
+{
+    struct sim *sim = arg;
+    struct known *known = know_find(sim, id);
+    (void)why;
+    if (known != NULL && known->claimed_attempt <= attempt && known->stop_at_ms == 0) {
+        known->stop_at_ms = sim_now_ms(sim) + GRACE_MS;
+    }
+}
+
 static void on_failed(void *arg, const struct err *err)
 {
     struct sim *sim = arg;
@@ -60,15 +71,19 @@ static void build(struct sim *sim)
                      &sim->broker, &err),
          &err);
     hook_broker(sim);
-    struct engine_options options = {
-        .store = sim->store,
-        .broker = sim->broker,
-        .clock = &sim->clock,
-        .rand = &sim->engine_rand,
-        .host = {.arg = sim, .answered = on_answered, .happened = on_happened, .failed = on_failed},
-        .retention_ms = HOUR_MS,
-        .waiting_max = WAITING_MAX,
-        .grace_ms = GRACE_MS};
+    struct engine_options options = {.store = sim->store,
+                                     .broker = sim->broker,
+                                     .clock = &sim->clock,
+                                     .rand = &sim->engine_rand,
+                                     .host = {.arg = sim,
+                                              .answered = on_answered,
+                                              .happened = on_happened,
+                                              .failed = on_failed,
+                                              .abort = on_abort,
+                                              .abort_arg = sim},
+                                     .retention_ms = HOUR_MS,
+                                     .waiting_max = WAITING_MAX,
+                                     .grace_ms = GRACE_MS};
     must(engine_new(&options, &sim->engine, &err), &err);
 }
 

@@ -101,7 +101,7 @@ def redis_may_be_flushed_again_and_again(nest):
 
 def hints(fleet):
     """What Redis holds of the only line: each task and its place."""
-    words = fleet.redis.ask("HGETALL", "errand:{dispatch}:hints")
+    words = fleet.redis.ask("HGETALL", "errand:{dispatch2}:hints")
     return dict(zip(words[::2], words[1::2]))
 
 

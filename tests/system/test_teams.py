@@ -288,7 +288,8 @@ def the_turn_of_a_team_is_nobodys_to_claim(s):
     s.post("/api/claim", {"workerId": "thief", "queues": [turn["queue"]]}, 400)
     number = turn["queue"].split("~")[0]
     s.complete(got)
-    same([t["taskType"] for t in s.claim("thief", queues=[number], max=10, waitMs=30000)], ["team.task"])
+    s.post("/api/claim", {"workerId": "thief", "queues": [number]}, 400)
+    has(s.post(f"/api/teams/{ident}/claim", {"agent": "a1", "waitMs": 30000})["task"], taskType="team.task")
     same(ident, s.show(turn["id"])["teamId"])
     s.post(f"/api/queues/{number.replace('/', '%2F')}/purge")
     has(s.show(turn["id"]), state="COMPLETED")
