@@ -15,7 +15,7 @@ from errand import check, main, same, test, wait_for
 
 ROUNDS = 22  # and as many more as a busy machine needs for ENOUGH
 ENOUGH = 20  # tasks completed
-RUNNING_CREATES = 60  # at most, between a start and its kill
+RUNNING_CREATES = 40  # at most, between a start and its kill
 DOCUMENTS = 6
 RANK = {"CRITICAL": 4, "HIGH": 3, "NORMAL": 2, "LOW": 1}
 
