@@ -16,6 +16,14 @@ static void *checked(void *ptr, size_t size)
     return ptr;
 }
 
+void mem_must(bool has, const char *what)
+{
+    if (!has) {
+        fprintf(stderr, "errand: out of memory for %s\n", what);
+        abort();
+    }
+}
+
 void *mem_alloc(size_t size)
 {
     return checked(malloc(size), size);

@@ -17,6 +17,9 @@ char *mem_text(const char *ptr, size_t len);     /* a NUL-terminated copy */
 void mem_free(void *ptr);                        /* NULL is welcome */
 void mem_free_at(void *ptr_to_ptr);              /* for SCOPED: frees *(void **)ptr_to_ptr */
 
+/* A library could not get the memory or descriptors it begins with: ends the process likewise. */
+void mem_must(bool has, const char *what);
+
 #define mem_new(type) ((type *)mem_zero(sizeof(type)))
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "cli/setup.h"
 #include "store/fleet.h"
 #include "wire/uri.h"
@@ -410,8 +411,8 @@ static void on_failed(void *arg)
 
 static void start_handles(struct node *node)
 {
-    uv_signal_init(&node->loop, &node->on_term);
-    uv_signal_init(&node->loop, &node->on_interrupt);
+    mem_must(uv_signal_init(&node->loop, &node->on_term) == 0, "signals");
+    mem_must(uv_signal_init(&node->loop, &node->on_interrupt) == 0, "signals");
     uv_timer_init(&node->loop, &node->drain_timer);
     node->on_term.data = node->on_interrupt.data = node->drain_timer.data = node;
     uv_signal_start(&node->on_term, on_signal, SIGTERM);
@@ -512,7 +513,7 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
 {
     init(node, config, options);
     bool may_start = start_starter(node, err);
-    uv_loop_init(&node->loop);
+    mem_must(uv_loop_init(&node->loop) == 0, "the net loop");
     start_handles(node);
     if (!may_start || !services_read(config, &node->services, err) || !open_stores(node, err)) {
         return false;
@@ -558,18 +559,13 @@ static void end_threads(struct node *node)
 }
 
 /* It is ending already: a further signal must not change the exit status. */
-static void hold_signals(void)
+static void end_loop(struct node *node)
 {
     sigset_t signals;
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-}
-
-static void end_loop(struct node *node)
-{
-    hold_signals();
     uv_close((uv_handle_t *)&node->on_term, NULL);
     uv_close((uv_handle_t *)&node->on_interrupt, NULL);
     uv_close((uv_handle_t *)&node->drain_timer, NULL);

@@ -305,10 +305,11 @@ static bool open_client(struct work *work, struct err *err)
 
 static void open_loop(struct work *work)
 {
-    uv_loop_init(&work->loop);
-    uv_async_init(&work->loop, &work->wake, on_wake);
-    uv_signal_init(&work->loop, &work->term);
-    uv_signal_init(&work->loop, &work->interrupt);
+    mem_must(uv_loop_init(&work->loop) == 0 &&
+                 uv_async_init(&work->loop, &work->wake, on_wake) == 0 &&
+                 uv_signal_init(&work->loop, &work->term) == 0 &&
+                 uv_signal_init(&work->loop, &work->interrupt) == 0,
+             "the loop");
     uv_timer_init(&work->loop, &work->grace);
     work->wake.data = work->term.data = work->interrupt.data = work->grace.data = work;
     list_init(&work->runs);

@@ -293,8 +293,9 @@ static bool add_handlers(struct pool *pool, const struct exec_options *options, 
 
 static void init_loop(struct pool *pool)
 {
-    uv_loop_init(&pool->loop);
-    uv_async_init(&pool->loop, &pool->wake, on_wake);
+    mem_must(uv_loop_init(&pool->loop) == 0 &&
+                 uv_async_init(&pool->loop, &pool->wake, on_wake) == 0,
+             "the pool's loop");
     uv_prepare_init(&pool->loop, &pool->before_sleep);
     uv_timer_init(&pool->loop, &pool->alarm);
     pool->wake.data = pool->before_sleep.data = pool;
