@@ -104,7 +104,8 @@ class Fleet:
         self.postgres, self.database = self.own_postgres() if standby else shared_postgres(), f"fleet{next(NUMBERS)}"
         self.postgres.sql(f"CREATE DATABASE {self.database}")
         self.pooled = pooled
-        check(not pooled or self.postgres.start_pooler(), "pgbouncer is not installed")
+        if pooled:
+            self.postgres.start_pooler()
         self.brokers = [Redis(nest, cluster=cluster) for _ in range(redis)]
         for _ in range(nodes):
             self.add()
