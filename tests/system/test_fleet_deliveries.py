@@ -62,7 +62,7 @@ def runs_by_hand_on_several_nodes_share_what_is_left(nest):
 
     def run(n):
         return fleet.node(n % 2).raw("POST", f"/api/schedules/{schedules[n % 4]['id']}/run").status
-    answers = together(*[lambda n=n: run(n) for n in range(12)])
+    answers = [run(0), *together(*[lambda n=n: run(n) for n in range(11)])]  # the first one begins the day's sum
     same(sorted(answers), [202] * 5 + [429] * 7)
     same(len(fleet.node(1).list(state="QUEUED")), 5)
 
