@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "schedule/english.h"
+#include "english/english.h"
 #include "wire/time.h"
 
 #define LINE_BYTES 8192

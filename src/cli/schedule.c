@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "cli/schedule.h"
-#include "schedule/english.h"
-#include "schedule/summary.h"
+#include "english/english.h"
+#include "english/summary.h"
 
 #define MIN_LEAD_MS (5 * SECOND_MS) /* the server's default, [schedule] min_lead */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "schedule/wall.h"
+#include "time/wall.h"
 
 #define TIMES_MAX 1000 /* of one schedule: the server's own limit */
 #define MONTH_LEN 7    /* of "2027-03", and of the longer ones below */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/schedule.h"
-#include "schedule/summary.h"
+#include "english/summary.h"
 
 #define BODY_MAX (4 * MIB)
 

@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/services.h"
 
+#include "assist/prompt.h"
 #include "client/secret.h"
-#include "schedule/prompt.h"
 #include "wire/uri.h"
 
 static bool needs(struct str given, struct str needed, const char *section, const char *key,

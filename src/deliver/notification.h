@@ -7,8 +7,8 @@
 #ifndef ERRAND_DELIVER_NOTIFICATION_H
 #define ERRAND_DELIVER_NOTIFICATION_H
 
-#include "schedule/schedule_form.h"
 #include "store/record.h"
+#include "wire/form.h"
 
 enum { NOTIFICATION_UNREAD, NOTIFICATION_READ }; /* marks of their records */
 

@@ -14,6 +14,7 @@
 
 #include <uv.h>
 
+#include "assist/assistant_pool.h"
 #include "base/clock.h"
 #include "deliver/deliver.h"
 #include "net/auth.h"
@@ -21,7 +22,6 @@
 #include "net/server.h"
 #include "queue/query.h"
 #include "queue/queue.h"
-#include "schedule/assistant_pool.h"
 #include "schedule/planner.h"
 #include "team/lead.h"
 

@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "net/on.h"
 #include "net/schedule_in.h"
-#include "schedule/ical.h"
+#include "time/ical.h"
 
 #define CALENDAR_EVENTS_MAX 500
 #define CALENDAR_TYPE       "text/calendar; charset=utf-8"

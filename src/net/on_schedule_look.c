@@ -3,11 +3,11 @@
  * Thread: net loop.
  *
  * SPDX-License-Identifier: MIT */
+#include "english/summary.h"
 #include "net/filter_in.h"
 #include "net/on.h"
 #include "net/schedule_in.h"
 #include "net/schedule_out.h"
-#include "schedule/summary.h"
 
 #define PREVIEW_TIMES     5
 #define NEXT_TIMES        10

@@ -15,7 +15,7 @@
 
 #include "base/list.h"
 #include "base/map.h"
-#include "task/id.h"
+#include "wire/id.h"
 
 #define OWNERS_MAX     4096 /* schedules; the one that was asked for first is forgotten first */
 #define OWNERS_KEPT_MS MINUTE_MS

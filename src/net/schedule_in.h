@@ -6,8 +6,8 @@
 #ifndef ERRAND_NET_SCHEDULE_IN_H
 #define ERRAND_NET_SCHEDULE_IN_H
 
+#include "english/english.h"
 #include "net/call.h"
-#include "schedule/english.h"
 #include "schedule/planner.h"
 
 struct schedule_in {

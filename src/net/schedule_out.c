@@ -3,9 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "net/schedule_out.h"
 
+#include "english/english.h"
 #include "net/fault.h"
 #include "net/task_out.h"
-#include "schedule/english.h"
 
 /* Leaves out what is too long for a list. */
 static bool omit(struct str *text, bool in_list)

@@ -8,8 +8,8 @@
 #ifndef ERRAND_SCHEDULE_EXECUTION_H
 #define ERRAND_SCHEDULE_EXECUTION_H
 
-#include "schedule/schedule_form.h"
 #include "store/record.h"
+#include "wire/form.h"
 
 #define EXECUTION_CONTENT_MAX    (256 * KIB) /* of a result; its task has the whole */
 #define EXECUTION_STEPS_MAX      50          /* the last ones stay */

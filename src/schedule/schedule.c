@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "schedule/schedule.h"
 
-#include "schedule/recur.h"
+#include "time/recur.h"
 
 const char *const schedule_statuses[] = {"ACTIVE", "PAUSED", "COMPLETED", "FAILED", NULL};
 const char *const schedule_categories[] = {"REMINDER", "REPORT", "ANALYSIS", "OTHERS", NULL};

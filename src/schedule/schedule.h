@@ -10,8 +10,8 @@
 #ifndef ERRAND_SCHEDULE_SCHEDULE_H
 #define ERRAND_SCHEDULE_SCHEDULE_H
 
-#include "schedule/schedule_form.h"
 #include "store/record.h"
+#include "wire/form.h"
 
 #define SCHEDULE_TITLE_MAX       512
 #define SCHEDULE_DESCRIPTION_MAX (16 * KIB)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "schedule/schedule_plan.h"
 
-#include "schedule/cron.h"
+#include "time/cron.h"
 #include "wire/time.h"
 
 /* ---- Reading ---- */

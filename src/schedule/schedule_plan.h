@@ -6,8 +6,8 @@
 #ifndef ERRAND_SCHEDULE_SCHEDULE_PLAN_H
 #define ERRAND_SCHEDULE_SCHEDULE_PLAN_H
 
-#include "schedule/recur.h"
 #include "schedule/schedule.h"
+#include "time/recur.h"
 
 /* A schedule's recurrence in its zone, as the zone data has it now. */
 struct plan {

@@ -9,7 +9,7 @@
 #define ERRAND_TASK_TASK_H
 
 #include "base/err.h"
-#include "task/id.h"
+#include "wire/id.h"
 
 enum task_state {
     TASK_SCHEDULED,

@@ -3,7 +3,7 @@
  * Thread: a seat's; it may block for as long as the model thinks.
  *
  * SPDX-License-Identifier: MIT */
-#include "schedule/chat.h"
+#include "assist/chat.h"
 #include "team/crew_data.h"
 
 #define ANSWER_MAX  (480 * KIB) /* its JSON string fits into a result even if it doubles */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "team/message.h"
 
-#include "schedule/schedule_form.h"
+#include "wire/form.h"
 
 #define SHOWN (FORM_SHOWN | FORM_KEPT)
 #define ROW(label, member, form_kind, use, ...)                                                    \

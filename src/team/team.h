@@ -10,9 +10,9 @@
 #ifndef ERRAND_TEAM_TEAM_H
 #define ERRAND_TEAM_TEAM_H
 
-#include "schedule/schedule_form.h"
 #include "store/record.h"
 #include "task/reserved.h"
+#include "wire/form.h"
 
 #define TEAM_TASKS_MAX       50
 #define TEAM_MATES_MAX       16

@@ -2,8 +2,8 @@
  * bounds.
  *
  * SPDX-License-Identifier: MIT */
+#include "assist/assistant_parts.h"
 #include "fuzz.h"
-#include "schedule/assistant_parts.h"
 
 void fuzz_one(struct str text)
 {

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "fuzz.h"
-#include "schedule/cron.h"
+#include "time/cron.h"
 
 void fuzz_one(struct str text)
 {

@@ -4,10 +4,10 @@
  * The first bytes choose the zone and the time; the rest is the sentence.
  *
  * SPDX-License-Identifier: MIT */
+#include "english/edit.h"
+#include "english/english.h"
+#include "english/summary.h"
 #include "fuzz.h"
-#include "schedule/english.h"
-#include "schedule/english_edit.h"
-#include "schedule/summary.h"
 #include "wire/time.h"
 #include "zones.h"
 

@@ -2,9 +2,9 @@
  * a conversation that is read has words in each of its messages.
  *
  * SPDX-License-Identifier: MIT */
+#include "assist/chat.h"
 #include "deliver/message.h"
 #include "fuzz.h"
-#include "schedule/chat.h"
 
 static void check_message(struct str text, struct arena *arena)
 {

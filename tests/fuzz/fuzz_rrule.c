@@ -4,9 +4,9 @@
  * The first bytes choose start, zone and policies; the rest is the rule.
  *
  * SPDX-License-Identifier: MIT */
+#include "english/summary.h"
 #include "fuzz.h"
-#include "schedule/recur.h"
-#include "schedule/summary.h"
+#include "time/recur.h"
 #include "wire/time.h"
 #include "zones.h"
 

@@ -2,8 +2,8 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "fuzz.h"
-#include "schedule/wall.h"
-#include "schedule/zone.h"
+#include "time/wall.h"
+#include "time/zone.h"
 
 /* An instant shown on the wall is one of those that the wall time stands for. */
 static void check_instant(const struct zone *zone, int64_t utc_s)

@@ -4,7 +4,7 @@
 #ifndef ERRAND_TESTS_FUZZ_ZONES_H
 #define ERRAND_TESTS_FUZZ_ZONES_H
 
-#include "schedule/zone.h"
+#include "time/zone.h"
 
 /* One set for the whole process: reading a zone's file takes longer than most texts do. */
 struct zones *fuzz_zones(void);

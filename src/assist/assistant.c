@@ -1,0 +1,260 @@
+/* assist/assistant.c: what a text means, by the built-in grammar; and how a change is made. See
+ * assistant.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "assist/assistant.h"
+
+#include "assist/assistant_parts.h"
+
+const char *assistant_mode_name(enum assistant_mode mode)
+{
+    static const char *const names[] = {[ASSISTANT_REFUSAL] = "REFUSAL",
+                                        [ASSISTANT_CREATION] = "TASK_CREATION",
+                                        [ASSISTANT_UPDATE] = "TASK_UPDATE"};
+    return names[mode];
+}
+
+void assistant_refuse(struct assistant_said *out, const char *field, struct str reason)
+{
+    out->mode = ASSISTANT_REFUSAL;
+    out->refusal = (struct english_refusal){.reason = reason};
+    if (field[0] != '\0') {
+        out->refusal.fields[out->refusal.fields_count++] = field;
+    }
+}
+
+void assistant_offer(const struct assistant_asked *asked, struct arena *arena,
+                     struct assistant_said *out)
+{
+    out->candidates = arena_array(arena, size_t, ASSISTANT_CANDIDATES_MAX);
+    for (int pass = 0; pass < 2 && out->candidates_count == 0; pass++) {
+        for (size_t i = 0; i < asked->count; i++) {
+            bool near = pass == 1 ||
+                        (!str_absent(asked->chat) && str_eq(asked->schedules[i].chat, asked->chat));
+            if (near && out->candidates_count < ASSISTANT_CANDIDATES_MAX) {
+                out->candidates[out->candidates_count++] = i;
+            }
+        }
+    }
+}
+
+/* Who names no zone means the one that all their schedules have. */
+struct str assistant_zone(const struct assistant_asked *asked)
+{
+    if (!str_absent(asked->timezone)) {
+        return asked->timezone;
+    }
+    for (size_t i = 1; i < asked->count; i++) {
+        if (!str_eq(asked->schedules[i].timezone, asked->schedules[0].timezone)) {
+            return STR("UTC");
+        }
+    }
+    return asked->count > 0 ? asked->schedules[0].timezone : STR("UTC");
+}
+
+bool assistant_check(const struct assistant_asked *asked, struct schedule *schedule,
+                     struct arena *arena, struct err *err)
+{
+    SCOPED(plan_close) struct plan plan = {0};
+    struct schedule planned;
+    if (!schedule_check(schedule, arena, err) ||
+        !schedule_settle(schedule, STR_NONE, asked->zones, asked->now_ms, arena, err)) {
+        return false;
+    }
+    planned = *schedule;
+    return plan_open(schedule, asked->zones, arena, &plan, err) &&
+           plan_begin(&plan, &planned, &asked->limits, asked->now_ms, err);
+}
+
+/* ---- By the grammar: new ones ---- */
+
+static void create(const struct assistant_asked *asked, const struct zone *zone,
+                   struct arena *arena, struct assistant_said *out)
+{
+    struct english_read read;
+    struct err err = ERR_INIT;
+    int category = SCHEDULE_OTHERS;
+    english_read(&(struct english_asked){.text = asked->text,
+                                         .now_ms = asked->now_ms,
+                                         .zone = zone,
+                                         .min_lead_ms = asked->limits.min_lead_ms},
+                 arena, &read);
+    if (read.kind == ENGLISH_REFUSED) {
+        out->mode = ASSISTANT_REFUSAL;
+        out->refusal = read.refusal;
+        return;
+    }
+    (void)!form_word(schedule_categories, str_of(english_category_name(read.category)), &category);
+    out->mode = ASSISTANT_CREATION;
+    out->schedule = SCHEDULE_INIT;
+    out->schedule.title = read.title.len == 0 ? STR("Reminder") : read.title;
+    out->schedule.purpose = read.purpose;
+    out->schedule.category = (enum schedule_category)category;
+    out->schedule.rrule = read.kind == ENGLISH_RECURRING ? read.rrule : STR_NONE;
+    out->schedule.dtstart = read.dtstart;
+    out->schedule.timezone = arena_str(arena, str_of(zone_name(zone)));
+    if (!assistant_check(asked, &out->schedule, arena, &err)) {
+        assistant_refuse(out, arena_c_text(arena, str_of(err.field)),
+                         arena_str(arena, str_of(err.text)));
+    }
+}
+
+/* ---- By the grammar: changes ---- */
+
+/* Its coming time; one that is paused has none planned. */
+static int64_t next_of(const struct assistant_asked *asked, const struct schedule *schedule,
+                       struct arena *arena)
+{
+    SCOPED(plan_close) struct plan plan = {0};
+    int64_t next_ms = schedule->next_ms;
+    struct err ignored = ERR_INIT;
+    if (next_ms == 0 && plan_open(schedule, asked->zones, arena, &plan, &ignored) &&
+        !recur_next(plan.recur, asked->now_ms, &next_ms)) {
+        next_ms = 0;
+    }
+    return next_ms;
+}
+
+static const struct edit_schedule *list(const struct assistant_asked *asked, struct arena *arena)
+{
+    struct edit_schedule *all = arena_array(arena, struct edit_schedule, asked->count);
+    for (size_t i = 0; i < asked->count; i++) {
+        const struct schedule *schedule = &asked->schedules[i];
+        struct rrule *rule = arena_new(arena, struct rrule);
+        struct err ignored = ERR_INIT;
+        bool recurs = !str_absent(schedule->rrule) && rrule_parse(schedule->rrule, rule, &ignored);
+        all[i] = (struct edit_schedule){.title = schedule->title,
+                                        .rule = recurs ? rule : NULL,
+                                        .next_ms = next_of(asked, schedule, arena),
+                                        .chat_id = schedule->chat,
+                                        .paused = schedule->status == SCHEDULE_PAUSED};
+    }
+    return all;
+}
+
+static struct assistant_edit edit_of(const struct assistant_asked *asked,
+                                     const struct edit_read *read, const struct edit_change *change,
+                                     struct str zone)
+{
+    struct assistant_edit edit = {.which = change->which,
+                                  .op = read->op,
+                                  .category = -1,
+                                  .skip_ms = change->skip_ms,
+                                  .zones = asked->zones,
+                                  .now_ms = asked->now_ms};
+    if (read->op == EDIT_RENAME) {
+        edit.title = read->title;
+    } else if (read->op == EDIT_RESCHEDULE) {
+        edit.rrule = change->is_recurring ? change->rrule : STR_NONE;
+        edit.once = !change->is_recurring;
+        edit.dtstart = change->dtstart;
+        edit.timezone = zone;
+    }
+    return edit;
+}
+
+/* False: the sentence is no change. */
+static bool change(const struct assistant_asked *asked, const struct zone *zone,
+                   struct arena *arena, struct assistant_said *out)
+{
+    struct edit_read read;
+    struct str name = arena_str(arena, str_of(zone_name(zone)));
+    english_edit(&(struct edit_asked){.text = asked->text,
+                                      .now_ms = asked->now_ms,
+                                      .zone = zone,
+                                      .min_lead_ms = asked->limits.min_lead_ms,
+                                      .schedules = list(asked, arena),
+                                      .count = asked->count,
+                                      .chat_id = asked->chat},
+                 arena, &read);
+    if (read.op == EDIT_NONE) {
+        return false;
+    }
+    if (read.op == EDIT_REFUSED) {
+        out->mode = ASSISTANT_REFUSAL;
+        out->refusal = read.refusal;
+        out->candidates = read.candidates;
+        out->candidates_count = MIN(read.candidates_count, (size_t)ASSISTANT_CANDIDATES_MAX);
+        return true;
+    }
+    out->mode = ASSISTANT_UPDATE;
+    out->edits = arena_array(arena, struct assistant_edit, read.count);
+    out->edits_count = read.count;
+    for (size_t i = 0; i < read.count; i++) {
+        out->edits[i] = edit_of(asked, &read, &read.changes[i], name);
+    }
+    return true;
+}
+
+void assistant_read(const struct assistant_asked *asked, struct arena *arena,
+                    struct assistant_said *out)
+{
+    SCOPED(zone_release_at) const struct zone *zone = NULL;
+    struct err err = ERR_INIT;
+    *out = (struct assistant_said){.mode = ASSISTANT_REFUSAL};
+    if (!zones_get(asked->zones, assistant_zone(asked), &zone, &err)) {
+        assistant_refuse(out, "timezone", arena_str(arena, str_of(err.text)));
+    } else if (asked->only_new || !change(asked, zone, arena, out)) {
+        create(asked, zone, arena, out);
+    }
+}
+
+/* ---- Making a change ---- */
+
+static void leave_out(struct schedule *schedule, int64_t occurrence_ms, struct arena *arena)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(64);
+    size_t count = schedule->exdates.count;
+    struct str *longer = arena_array(arena, struct str, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        longer[i] = schedule->exdates.at[i];
+    }
+    wall_write(&text, wall_div(occurrence_ms, SECOND_MS));
+    buf_char(&text, 'Z');
+    longer[count] = arena_str(arena, buf_view(&text));
+    schedule->exdates = (struct form_texts){longer, count + 1};
+}
+
+static void put(struct str *place, struct str text)
+{
+    *place = str_absent(text) ? *place : text;
+}
+
+static void put_times(struct schedule *schedule, const struct assistant_edit *edit)
+{
+    schedule->one_time = false; /* follows from the rest */
+    if (!str_absent(edit->rrule) && str_absent(edit->dtstart)) {
+        schedule->dtstart = STR_NONE; /* another rhythm begins now */
+    }
+    schedule->rrule = edit->once ? STR_NONE : schedule->rrule;
+    put(&schedule->rrule, edit->rrule);
+    put(&schedule->dtstart, edit->dtstart);
+    put(&schedule->timezone, edit->timezone);
+    schedule->open_start = schedule->open_start && str_absent(edit->dtstart);
+}
+
+bool assistant_change(void *arg, struct schedule *schedule, bool *retimed, struct arena *arena,
+                      struct err *err)
+{
+    const struct assistant_edit *edit = arg;
+    struct schedule changed = *schedule;
+    put(&changed.title, edit->title);
+    put(&changed.description, edit->description);
+    put(&changed.purpose, edit->purpose);
+    changed.category =
+        edit->category < 0 ? changed.category : (enum schedule_category)edit->category;
+    *retimed = edit->once || !str_absent(edit->rrule) || !str_absent(edit->dtstart) ||
+               !str_absent(edit->timezone) || edit->op == EDIT_SKIP_NEXT;
+    if (*retimed) {
+        put_times(&changed, edit);
+    }
+    if (edit->op == EDIT_SKIP_NEXT) {
+        leave_out(&changed, edit->skip_ms, arena);
+    }
+    if (!schedule_check(&changed, arena, err) ||
+        !schedule_settle(&changed, STR_NONE, edit->zones, edit->now_ms, arena, err)) {
+        return false;
+    }
+    *schedule = changed;
+    return true;
+}

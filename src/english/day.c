@@ -1,0 +1,294 @@
+/* english/day.c: phrases for a day: "tomorrow", "next Friday", "on the 20th", "in 3 days".
+ *
+ * SPDX-License-Identifier: MIT */
+#include "english/phrase.h"
+
+static bool is_free(const struct tokens *t, size_t at)
+{
+    return at < t->count && !t->at[at].possessive;
+}
+
+/* today, tomorrow, tonight, the day after tomorrow, yesterday. */
+static size_t by_name(const struct tokens *t, size_t at, struct said *said)
+{
+    size_t day = at + token_is(t, at, WORD_THE);
+    if (token_is_unit(t, day, UNIT_DAY) && token_is(t, day + 1, WORD_AFTER) &&
+        token_value(t, day + 2, WORD_TODAY) == 1 && is_free(t, day + 2)) {
+        said->has_offset = true;
+        said->offset = 2;
+        return day + 3;
+    }
+    if (!is_free(t, at)) {
+        return at;
+    }
+    if (token_is(t, at, WORD_TONIGHT)) {
+        said->has_offset = said->tonight = true;
+        said->parts |= 1u << PART_NIGHT;
+        return at + 1;
+    }
+    if (!token_is(t, at, WORD_TODAY)) {
+        return at;
+    }
+    said->has_offset = true;
+    said->offset = token_value(t, at, WORD_TODAY);
+    said->fault = said->offset < 0 ? FAULT_PAST : said->fault;
+    return at + 1;
+}
+
+/* ---- In so much time ---- */
+
+static size_t from_when(const struct tokens *t, size_t at, struct said *said)
+{
+    if (!token_is(t, at, WORD_FROM) && !token_is(t, at, WORD_AFTER)) {
+        return at;
+    }
+    if (token_is(t, at + 1, WORD_NOW)) {
+        return at + 2;
+    }
+    size_t to = by_name(t, at + 1, said);
+    to = to > at + 1 ? to : phrase_date(t, at + 1, said);
+    to = to > at + 1 ? to : phrase_weekdays(t, at + 1, said);
+    return to > at + 1 ? to : at;
+}
+
+/* "in 3 days", "3 days from now", "a week from Friday", "3 days ago". */
+static size_t in_time(const struct tokens *t, size_t at, struct said *said)
+{
+    struct said found = *said;
+    bool in = token_is(t, at, WORD_IN) || token_is(t, at, WORD_AFTER);
+    size_t from = at + in;
+    from += in && token_is(t, from, WORD_ABOUT);
+    size_t to = phrase_amount(t, from, &found.in);
+    if (to == from) {
+        return at;
+    }
+    size_t end = from_when(t, to, &found);
+    if (token_is(t, to, WORD_AGO)) {
+        found.fault = FAULT_PAST;
+        end = to + 1;
+    } else if (in && end == to) {
+        end = to + token_is(t, to, WORD_TIME);
+    }
+    if (!in && end == to) {
+        return at;
+    }
+    found.has_in = true;
+    found.fault = found.in.vague ? FAULT_VAGUE : found.fault;
+    if (found.in.months < 0 || found.in.days < 0 || found.in.seconds < 0) {
+        found.fault = FAULT_PAST;
+    }
+    *said = found;
+    return end;
+}
+
+/* ---- This and next ---- */
+
+static size_t which(const struct tokens *t, size_t at, enum said_of *out)
+{
+    size_t to = at + token_is(t, at, WORD_THE);
+    if (token_is(t, to, WORD_NEXT)) {
+        *out = OF_NEXT;
+        return to + 1;
+    }
+    if (token_is(t, to, WORD_THIS) || token_is(t, to, WORD_COMING)) {
+        *out = OF_THIS;
+        return to + 1 + (token_is(t, to, WORD_THIS) && token_is(t, to + 1, WORD_COMING));
+    }
+    return at;
+}
+
+/* A week, month or year that is named whole. */
+static size_t period(const struct tokens *t, size_t at, enum said_of of, struct said *said)
+{
+    if (token_is_unit(t, at, UNIT_WEEK)) {
+        said->of_week = of;
+    } else if (token_is_unit(t, at, UNIT_MONTH)) {
+        said->of_month = of;
+    } else if (token_is_unit(t, at, UNIT_YEAR)) {
+        said->of_year = of;
+    } else if (token_is_unit(t, at, UNIT_QUARTER)) {
+        said->of_quarter = of;
+    } else {
+        return at;
+    }
+    return at + 1;
+}
+
+static size_t weekend(const struct tokens *t, size_t at)
+{
+    if (token_is(t, at, WORD_DAYSET) && token_value(t, at, WORD_DAYSET) == SAID_WEEKEND &&
+        is_free(t, at)) {
+        return at + 1;
+    }
+    return token_is_unit(t, at, UNIT_WEEK) && token_is_word(t, at + 1, "end") ? at + 2 : at;
+}
+
+static size_t this_or_next(const struct tokens *t, size_t at, struct said *said)
+{
+    enum said_of of = OF_NONE;
+    size_t to = which(t, at, &of), end;
+    if (to == at || !is_free(t, to)) {
+        return at;
+    }
+    end = weekend(t, to);
+    if (end > to) {
+        said->is_weekend = true;
+        said->which = of;
+        return end;
+    }
+    if (token_is(t, to, WORD_PART) && token_is(t, to - 1, WORD_THIS)) {
+        said->has_offset = true;
+        said->parts |= 1u << (token_value(t, to, WORD_PART) & ~TOKEN_PLURAL);
+        said->tonight = said->parts == 1u << PART_NIGHT;
+        return to + 1;
+    }
+    end = phrase_weekdays(t, to, said);
+    if (end > to) {
+        said->which = of;
+        return end;
+    }
+    if (token_is(t, to, WORD_MONTH)) { /* next July, this December */
+        end = phrase_date(t, to, said);
+        end = end > to ? end : phrase_months(t, to, said);
+        said->of_year = of == OF_NEXT ? OF_NEXT : OF_NONE;
+        return end;
+    }
+    end = period(t, to, of, said);
+    return end > to ? end : at;
+}
+
+/* "the week after next" */
+static size_t after_next(const struct tokens *t, size_t at, struct said *said)
+{
+    size_t to = at + token_is(t, at, WORD_THE);
+    if (token_is(t, to, WORD_UNIT) && token_is(t, to + 1, WORD_AFTER) &&
+        token_is(t, to + 2, WORD_NEXT)) {
+        return period(t, to, OF_AFTER_NEXT, said) > to ? to + 3 : at;
+    }
+    return at;
+}
+
+/* "last night", "last week"; "last Friday" is an ordinal until more is known. */
+static size_t gone(const struct tokens *t, size_t at, struct said *said)
+{
+    if (token_value(t, at, WORD_ORDINAL) != -1 || !is_free(t, at + 1) ||
+        (!token_is(t, at + 1, WORD_PART) && !token_is(t, at + 1, WORD_UNIT)) ||
+        token_is_unit(t, at + 1, UNIT_DAY)) {
+        return at;
+    }
+    said->fault = FAULT_PAST;
+    return at + 2;
+}
+
+/* ---- The end and the beginning ---- */
+
+/* "the end of every month", "the beginning of July", "the end of the year". */
+static size_t edge(const struct tokens *t, size_t at, struct said *said)
+{
+    struct said found = *said;
+    size_t to = at + token_is(t, at, WORD_THE);
+    bool end = token_is(t, to, WORD_END), begin = token_is(t, to, WORD_BEGIN);
+    if ((!end && !begin) || !token_is(t, to + 1, WORD_OF)) {
+        return at;
+    }
+    found.month_days |= begin ? 2 : 0; /* bit 1: the first day, or the last */
+    found.month_days_last |= end ? 2 : 0;
+    size_t after = phrase_of(t, to + 1, &found);
+    if (token_is(t, to + 2, WORD_THE) && token_is_unit(t, to + 3, UNIT_WEEK)) {
+        found.of_week = OF_THIS;
+        after = to + 4;
+    }
+    if (after == to + 1) {
+        return at;
+    }
+    if (found.of_week != OF_NONE) {
+        found.month_days = found.month_days_last = 0;
+        found.weekdays = end ? 1u << 6 : 1u;
+        found.which = OF_NONE;
+    }
+    if (found.of_year != OF_NONE && found.months == 0) {
+        found.months = end ? 1u << 12 : 1u << 1;
+    }
+    *said = found;
+    return after;
+}
+
+/* ---- The phrase ---- */
+
+static bool names_day(const struct said *said)
+{
+    return said->plural || said->listed || said->of_month == OF_EVERY ||
+           said->of_quarter == OF_EVERY || said->every;
+}
+
+/* "last Friday" without "the" and of no month is gone. */
+static bool is_bare_last(const struct tokens *t, size_t at, size_t to)
+{
+    return token_value(t, at, WORD_ORDINAL) == -1 && token_is(t, at + 1, WORD_WEEKDAY) &&
+           to == at + 2;
+}
+
+static size_t with_lead(const struct tokens *t, size_t at, bool in, struct said *said)
+{
+    size_t to = by_name(t, at, said);
+    to = to > at ? to : after_next(t, at, said);
+    to = to > at ? to : this_or_next(t, at, said);
+    to = to > at ? to : gone(t, at, said);
+    to = to > at ? to : edge(t, at, said);
+    if (to > at) {
+        return to;
+    }
+    struct said date = *said;
+    size_t date_to = phrase_date(t, at, &date);
+    to = phrase_ordinals(t, at, said);
+    if (date_to > at && date_to >= to) { /* "the 1st of January and July" goes further */
+        *said = date;
+        return date_to;
+    }
+    if (to > at) {
+        said->bare_last = is_bare_last(t, at, to);
+        return to;
+    }
+    if (in && token_is(t, at, WORD_MONTH)) {
+        return phrase_of(t, at, said);
+    }
+    size_t the = token_is(t, at, WORD_THE);
+    to = weekend(t, at + the);
+    if (to > at + the && the > 0) { /* "on the weekend" */
+        said->is_weekend = true;
+        said->which = OF_THIS;
+        return to;
+    }
+    return phrase_weekdays(t, at, said);
+}
+
+size_t phrase_day(const struct tokens *t, size_t at, struct phrase *out)
+{
+    bool in = token_is(t, at, WORD_IN);
+    size_t lead = in || token_is(t, at, WORD_ON) || token_is(t, at, WORD_BY) ||
+                  token_is(t, at, WORD_FOR) || token_is(t, at, WORD_AT);
+    bool is_condition = token_is(t, at, WORD_IF) && token_is_word(t, at + 1, "it") &&
+                        token_is_word(t, at + 2, "is");
+    if (is_condition) { /* if it is a Friday */
+        lead = 3 + token_is(t, at + 3, WORD_A);
+    }
+    struct said *said = &out->said;
+    out->kind = PHRASE_DAY;
+    out->force = FORCE_LED;
+    size_t to = in_time(t, at, said);
+    if (to > at) {
+        return to;
+    }
+    to = with_lead(t, at + lead, in, said);
+    if (to == at + lead) {
+        return at;
+    }
+    bool single_set = !said->plural && !said->listed && said->weekdays != 0 &&
+                      (said->weekdays & (said->weekdays - 1)) != 0 && said->set_days == 0;
+    if (single_set && !is_condition) { /* "weekday" alone names no day */
+        return at;
+    }
+    bool bare = lead == 0 && !names_day(said) && !said->has_offset && said->which == OF_NONE;
+    out->force = bare ? FORCE_BARE : FORCE_LED;
+    return to;
+}

@@ -1,0 +1,63 @@
+/* english/edit_parts.h: what the files of english_edit*.c share. Private to them.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_ENGLISH_EDIT_PARTS_H
+#define ERRAND_ENGLISH_EDIT_PARTS_H
+
+#include "english/edit.h"
+#include "english/phrase.h"
+
+/* What a token of the sentence is for. */
+enum edit_use {
+    USE_NONE,
+    USE_VERB,  /* "move", "no longer need" */
+    USE_NAME,  /* a word that may be of a title */
+    USE_VALUE, /* of a phrase that says the new time */
+    USE_WHICH, /* of a phrase that names by time: "the Monday one" */
+};
+
+enum edit_verb {
+    VERB_NONE,
+    VERB_CANCEL,
+    VERB_PAUSE,
+    VERB_RESUME,
+    VERB_SKIP,
+    VERB_RENAME,
+    VERB_MOVE,  /* a new time */
+    VERB_LATER, /* postpone */
+    VERB_EARLIER,
+    VERB_ADD,
+    VERB_DO, /* do, run, make: an edit only with "the" or "instead" */
+};
+
+struct edit {
+    const struct edit_asked *asked;
+    struct arena *arena;
+    struct edit_read *out;
+    struct tokens t;
+    struct choice phrases;
+    enum edit_use *use; /* of each token */
+    enum edit_verb verb;
+    size_t verb_at, verb_to;
+    bool strong; /* the verb alone shows that it is an edit */
+    bool also, instead, only, not_more, for_now, again, all, next;
+    bool has_pronoun, has_one, has_article; /* "it"; "the … one"; "the" or "my" with the name */
+    bool from_name;                         /* "… from the gym": what is said is taken away */
+    struct said value;                      /* the new time */
+    bool has_value;
+    struct said which;    /* by which time it is named */
+    struct said instance; /* "tomorrow's": the one that is left out */
+    bool has_instance;
+    bool has_shift;
+    int shift_sign; /* by so much later (1) or earlier (-1) */
+    struct amount shift;
+};
+
+void edit_scan(struct edit *e); /* english_edit_scan.c */
+bool edit_name(struct edit *e); /* english_edit_name.c: fills the changes */
+bool edit_apply(struct edit *e, struct edit_change *change); /* english_edit_apply.c */
+bool edit_skip(struct edit *e, struct edit_change *change);
+bool edit_matches_title(const struct edit *e, size_t token, struct str title);
+bool edit_refuse(struct edit *e, const char *field, struct str reason);
+
+#endif

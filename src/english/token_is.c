@@ -1,0 +1,67 @@
+/* english/token_is.c: what a token may be. See token.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "english/token.h"
+
+bool token_is(const struct tokens *tokens, size_t at, enum word_class class)
+{
+    if (at >= tokens->count) {
+        return false;
+    }
+    const struct token *token = &tokens->at[at];
+    for (size_t i = 0; i < token->count; i++) {
+        if (token->readings[i].is == class) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int token_value(const struct tokens *tokens, size_t at, enum word_class class)
+{
+    const struct token *token = &tokens->at[MIN(at, tokens->count)];
+    for (size_t i = 0; i < token->count; i++) {
+        if (token->readings[i].is == class) {
+            return token->readings[i].value;
+        }
+    }
+    return 0;
+}
+
+bool token_is_unit(const struct tokens *tokens, size_t at, enum word_unit unit)
+{
+    return token_is(tokens, at, WORD_UNIT) &&
+           (token_value(tokens, at, WORD_UNIT) & ~TOKEN_PLURAL) == (int)unit;
+}
+
+bool token_is_word(const struct tokens *tokens, size_t at, const char *word)
+{
+    return at < tokens->count && str_eq_nocase(tokens->at[at].text, str_of(word));
+}
+
+bool token_is_mark(const struct tokens *tokens, size_t at)
+{
+    return token_is(tokens, at, WORD_COMMA) || token_is(tokens, at, WORD_DASH) ||
+           token_is(tokens, at, WORD_SLASH) || token_is(tokens, at, WORD_STOP);
+}
+
+bool token_is_particle(const struct tokens *tokens, size_t at)
+{
+    static const char *const verbs[] = {"turn", "switch", "put", "keep", "leave", "try"};
+    if (!token_is(tokens, at, WORD_ON)) {
+        return false;
+    }
+    for (size_t back = 1; back <= MIN(at, 5); back++) {
+        for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+            if (token_is_word(tokens, at - back, verbs[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool token_is_plain(const struct tokens *tokens, size_t at)
+{
+    return at < tokens->count && tokens->at[at].count == 0;
+}
