@@ -70,7 +70,7 @@ void broker_give_back(struct broker *broker, const struct hint *hint);
 
 /* The lock that others can see on a document, for nodes that share a broker: taken between
  * broker_take() and the commit, by the attempts that are about to start. `lock` is its value: the
- * attempt's lease as the worker sees it, or a batch's id. Not granted: somebody else has it; the
+ * attempt's lease as the worker sees it, or a family's id. Not granted: somebody else has it; the
  * hint was put in line behind the document and must not be given back. Away or memory: granted. */
 struct broker_lock {
     const struct hint *hint;

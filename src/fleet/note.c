@@ -49,7 +49,7 @@ static void write_event(struct buf *out, const struct event *event)
     put_number(out, event->removed);
     buf_str(out, id_text(event->parent, id));
     buf_char(out, ' ');
-    buf_str(out, id_text(event->batch, id));
+    buf_str(out, id_text(event->family, id));
     buf_char(out, ' ');
     for (size_t i = 0; i < TEXTS; i++) {
         put_text(out, texts[i]);
@@ -144,7 +144,7 @@ static bool take_event(struct str *text, struct arena *arena, struct event *even
         !take_id(text, &event->task) || !take_number(text, &state) ||
         !take_number(text, &attempt) || !take_number(text, &percent) ||
         !take_number(text, &removed) || !take_id(text, &event->parent) ||
-        !take_id(text, &event->batch) || !take_texts(text, arena, event) || state < 0 ||
+        !take_id(text, &event->family) || !take_texts(text, arena, event) || state < 0 ||
         state >= TASK_STATES || attempt < 0 || attempt > INT32_MAX) {
         return false;
     }

@@ -34,7 +34,7 @@ static void put_task(struct json_writer *w, const struct event *event)
 {
     put_id_if_there(w, "taskId", event->task);
     put_id_if_there(w, "parentId", event->parent);
-    put_id_if_there(w, "batchId", event->batch);
+    put_id_if_there(w, "batchId", event->family);
     json_put_str(w, "taskType", event->type);
     put_if_there(w, "documentId", event->document);
     json_put_str(w, "queue", event->queue);

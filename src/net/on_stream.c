@@ -62,7 +62,7 @@ static struct event event_of(const struct task *task, enum event_kind kind)
         .at_ms = kind == EVENT_STATE ? since_ms(task) : task->updated_ms,
         .task = task->id,
         .parent = task->parent,
-        .batch = task->batch,
+        .family = task->family,
         .type = task->type,
         .queue = task->queue,
         .document = task->document,

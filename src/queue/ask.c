@@ -82,7 +82,7 @@ static void why_document(struct batch *batch, struct command *command, const str
     if (!held.locked && task_is_turn(task)) {
         why_line(command, &held, task);
     }
-    if (!held.locked || (!id_none(task->batch) && id_eq(held.task, task->batch))) {
+    if (!held.locked || (!id_none(task->family) && id_eq(held.task, task->family))) {
         return; /* nobody has it, or those do to whom the task belongs */
     }
     size_t ahead = document_ahead(batch, &held, task->id);

@@ -58,7 +58,7 @@ static bool boot_task(void *arg, const struct task *task, struct err *err)
     }
     if (task->state == TASK_RUNNING && !task->container) {
         boot_running(engine, task);
-    } else if (task->container || !id_none(task->batch)) {
+    } else if (task->container || !id_none(task->family)) {
         leave_for_last(boot, task);
     } else if (task->state == TASK_QUEUED) {
         publish_offer(engine, task);

@@ -26,7 +26,7 @@ struct event {
     int64_t at_ms;
     /* Of a task: STATE, PROGRESS, LOG. */
     struct task_id task;
-    struct task_id parent, batch, schedule; /* none where the task has none */
+    struct task_id parent, family, schedule; /* none where the task has none */
     struct str type, queue, document;
     enum task_state state;
     int32_t attempt;

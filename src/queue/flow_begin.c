@@ -215,7 +215,7 @@ static bool resolve_parent(struct plan *plan, size_t at, struct err *err)
     order->task.parent = parent->id;
     parent->container = true;
     if (!str_absent(parent->document)) {
-        order->task.batch = id_none(parent->batch) ? parent->id : parent->batch;
+        order->task.family = id_none(parent->family) ? parent->id : parent->family;
     }
     return true;
 }

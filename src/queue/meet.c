@@ -19,7 +19,7 @@
 static bool is_plain(const struct task *task)
 {
     return task->state == TASK_QUEUED && !task->container && str_absent(task->document) &&
-           id_none(task->parent) && id_none(task->batch) && id_none(task->team) &&
+           id_none(task->parent) && id_none(task->family) && id_none(task->team) &&
            id_none(task->schedule) && task->depends_count == 0;
 }
 

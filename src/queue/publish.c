@@ -42,7 +42,7 @@ struct event *publish_tell(struct batch *batch, enum event_kind kind, const stru
                             .at_ms = batch->now.wall_ms,
                             .task = task->id,
                             .parent = task->parent,
-                            .batch = task->batch,
+                            .family = task->family,
                             .schedule = task->schedule,
                             .type = arena_str(arena, task->type),
                             .queue = arena_str(arena, task->queue),
@@ -97,13 +97,13 @@ static void tell_queue(struct batch *batch, const struct command_queue *change)
 
 static struct task_id holder_of(const struct task *task)
 {
-    return id_none(task->batch) ? task->id : task->batch;
+    return id_none(task->family) ? task->id : task->family;
 }
 
-/* The value of its document's lock, for others to see: the attempt's lease, or the batch's id. */
+/* The value of its document's lock, for others to see: the attempt's lease, or the family's id. */
 struct str lock_of(const struct task *task, char out[static LOCK_TEXT])
 {
-    return id_none(task->batch) && !task->container
+    return id_none(task->family) && !task->container
                ? task_lease_text((struct task_lease){task->attempt, task->token}, out)
                : id_text(holder_of(task), out);
 }
@@ -125,25 +125,25 @@ static void let_go(struct engine *engine, const struct task *task)
     }
 }
 
-/* A batch that holds its document already hands it from child to child: they need not stand in
+/* A family that holds its document already hands it from child to child: they need not stand in
  * line. */
-static bool batch_holds(struct engine *engine, const struct task *task)
+static bool family_holds(struct engine *engine, const struct task *task)
 {
     struct broker_document found;
-    if (id_none(task->batch) || str_absent(task->document)) {
+    if (id_none(task->family) || str_absent(task->document)) {
         return false;
     }
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     broker_document(engine->broker, task->document, 0, &arena, &found);
-    return found.held && id_eq(found.holder, task->batch);
+    return found.held && id_eq(found.holder, task->family);
 }
 
 void publish_offer(struct engine *engine, const struct task *task)
 {
     /* A container is never claimed itself; a task whose last run function still works, or that of
      * an elder sibling on their document, is offered when that has returned. */
-    bool sibling_strays = !id_none(task->parent) && !id_none(task->batch) &&
-                          stray_holds(&engine->strays, task->batch);
+    bool sibling_strays = !id_none(task->parent) && !id_none(task->family) &&
+                          stray_holds(&engine->strays, task->family);
     if (task->container || sibling_strays || stray_find(&engine->strays, task->id) != NULL) {
         return;
     }
@@ -154,7 +154,7 @@ void publish_offer(struct engine *engine, const struct task *task)
                  &(struct hint){.id = task->id,
                                 .type = task->type,
                                 .queue = task->queue,
-                                .document = batch_holds(engine, task) ? STR_NONE : task->document,
+                                .document = family_holds(engine, task) ? STR_NONE : task->document,
                                 .priority = task->priority,
                                 .queued_ms = task->queued_ms});
 }
@@ -204,7 +204,7 @@ static void enter_running(struct engine *engine, struct lane *lane, const struct
     engine->in_server += is_own(engine, now->worker);
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     rates_add(engine->rates.started, &engine->rates, at, 1);
-    if (!id_none(now->batch) || engine->shared) {
+    if (!id_none(now->family) || engine->shared) {
         publish_hold(engine,
                      now); /* a lock that others see lives only seconds until it is confirmed */
     }
@@ -231,8 +231,8 @@ static void leave_running(struct engine *engine, struct lane *lane, const struct
             stray_add(&engine->strays, was, lock_of(was, lock));
         }
     }
-    /* Only the holder itself gives its document on: a batch keeps it until the batch is over. */
-    if (!item->strays && id_none(was->batch)) {
+    /* Only the holder itself gives its document on: a family keeps it until it is over. */
+    if (!item->strays && id_none(was->family)) {
         let_go(engine, was);
     }
 }
@@ -277,7 +277,7 @@ static void note_change(struct engine *engine, const struct item *item, struct n
     if (now->state == TASK_QUEUED) {
         publish_offer(engine, now);
     }
-    if (engine->shared && item->renewed && was->state == now->state && id_none(now->batch)) {
+    if (engine->shared && item->renewed && was->state == now->state && id_none(now->family)) {
         publish_hold(engine, now); /* renews the lock that others see */
     }
     if (task_state_terminal(now->state) && !task_state_terminal(was->state)) {
@@ -376,7 +376,7 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
         broker_give_back(broker, hint);
     } else if (item->claim != NULL && item->now.state == TASK_COMPLETED) {
         publish_hold(batch->engine,
-                     &item->now); /* a turn has come: the document is its batch's now */
+                     &item->now); /* a turn has come: the document is its family's now */
     } else if ((item->now.state != TASK_RUNNING || item->now.container) &&
                !str_absent(hint->document)) {
         broker_let_go(broker, hint->document, hint->id, STR_NONE);

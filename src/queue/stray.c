@@ -20,7 +20,7 @@ void stray_add(struct strays *strays, const struct task *task, struct str lock)
 {
     struct stray *stray = mem_new(struct stray);
     stray->id = task->id;
-    stray->holder = id_none(task->batch) ? task->id : task->batch;
+    stray->holder = id_none(task->family) ? task->id : task->family;
     memcpy(stray->lock, lock.ptr, MIN(lock.len, sizeof stray->lock - 1));
     if (!str_absent(task->document)) {
         stray->document =
@@ -41,7 +41,7 @@ bool stray_holds(const struct strays *strays, struct task_id holder)
     return false;
 }
 
-/* Does its return free the document? Not while another stray works on it, nor while its batch goes
+/* Does its return free the document? Not while another stray works on it, nor while its family goes
  * on: that gives it on in the end. */
 static bool stray_is_last(struct batch *batch, const struct stray *stray)
 {

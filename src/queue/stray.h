@@ -16,7 +16,7 @@
 struct stray {
     struct map_node node;
     struct task_id id;
-    struct task_id holder;   /* of the document: the task itself or its batch */
+    struct task_id holder;   /* of the document: the task itself or its family */
     struct str document;     /* owned; absent: none */
     char lock[TASK_ID_TEXT]; /* the value of the document's lock */
     bool frees;              /* ... its document, by coming back */

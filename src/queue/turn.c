@@ -71,7 +71,7 @@ void turn_add(struct engine *engine, const struct task *task)
     if (turn == NULL) {
         turn = mem_new(struct turn);
         turn->id = task->id;
-        turn->hold = task->batch;
+        turn->hold = task->family;
         turn->queue = own(task->queue);
         turn->document = own(task->document);
         list_append(&engine->turns.all, &turn->link);
@@ -305,7 +305,7 @@ static void begin(struct batch *batch, struct command *command)
     int64_t now_ms = batch->now.wall_ms;
     const struct proposal *proposal = &batch->proposals[command->claim.proposal - 1];
     struct item *turn = batch_item(batch, proposal->hints[0].id);
-    struct item *hold = turn == NULL ? NULL : batch_item(batch, turn->now.batch);
+    struct item *hold = turn == NULL ? NULL : batch_item(batch, turn->now.family);
     if (hold == NULL || !hold->found || hold->owner != NULL || hold->now.state != TASK_QUEUED ||
         is_given(batch, hold->now.document)) {
         return; /* somebody ends it in this very batch, or comes first; it is looked at again */
@@ -329,7 +329,7 @@ void turns_refused(struct batch *batch, const struct item *hold)
 {
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
-        if (item->claim != NULL && task_is_turn(&item->now) && id_eq(item->now.batch, hold->id)) {
+        if (item->claim != NULL && task_is_turn(&item->now) && id_eq(item->now.family, hold->id)) {
             item->refused = true;
         }
     }

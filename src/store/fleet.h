@@ -44,7 +44,7 @@ MUST_CHECK bool tx_rooms(struct tx *tx, const struct str *names, size_t names_co
                          struct err *err);
 
 /* What a broker would propose, straight from the rows: QUEUED, no containers, best first by G4,
- * never two of a document, none whose document is held (but by its own batch), none that another
+ * never two of a document, none whose document is held (but by its own family), none that another
  * transaction is taking. Locks them. Writes at most `max` to `out`. */
 MUST_CHECK bool tx_propose(struct tx *tx, const struct want *want, size_t max, struct arena *arena,
                            struct hint *out, size_t *count, struct err *err);
@@ -121,7 +121,7 @@ MUST_CHECK bool steward_queued(struct steward *steward, struct task_id after, si
                                struct err *err);
 struct steward_held {
     struct str document;
-    struct task_id holder; /* as a broker knows it: the task, or its batch */
+    struct task_id holder; /* as a broker knows it: the task, or its family */
     struct str lock;       /* the value of its lock: see broker_lock() */
 };
 MUST_CHECK bool steward_held(struct steward *steward, struct str after, size_t most,

@@ -129,7 +129,7 @@ struct task task_with_standing(const struct task *order, const struct task *now)
     task.parent = order->parent;
     task.team = order->team;
     task.schedule = order->schedule;
-    task.batch = order->batch;
+    task.family = order->family;
     task.container = order->container;
     task.continues = order->continues;
     task.runs_anyway = order->runs_anyway;

@@ -54,7 +54,7 @@ static inline bool task_tells_attempt(const struct task *task)
 /* Who holds the document while the task runs. */
 static inline struct task_id task_holder(const struct task *task)
 {
-    return id_none(task->batch) ? task->id : task->batch;
+    return id_none(task->family) ? task->id : task->family;
 }
 
 /* Does this change start, or end, the time in which the task needs its document? A container takes

@@ -41,7 +41,7 @@ uint64_t store_epoch(const struct store *store);   /* grows by one with each wri
 
 /* Calls `each` for every task that is not terminal, in order of creation: how memory is rebuilt at
  * start. The task has what memory needs: id, type, queue, document, state, priority, attempt,
- * queued_ms, scheduled_ms and expires_ms, parent, batch, flags and unmet; a RUNNING one also all
+ * queued_ms, scheduled_ms and expires_ms, parent, family, flags and unmet; a RUNNING one also all
  * the rest of where it stands, its lease among it. Its texts live until `each` returns. A million
  * take well under half a second. */
 typedef bool store_each_fn(void *arg, const struct task *task, struct err *err);
@@ -93,9 +93,9 @@ MUST_CHECK bool tx_insert(struct tx *tx, const struct task *const *tasks, size_t
  * for terminal tasks only.
  *
  * Documents: a change into RUNNING of a task that is no container leases its document to its holder
- * (its `batch`, or itself without one): granted if it is free or that holder has it already. A
+ * (its `family`, or itself without one): granted if it is free or that holder has it already. A
  * change out of RUNNING frees it if the task itself is the holder, unless `keeps_document`. So a
- * batch keeps its document from its first child's start until the container itself leaves RUNNING.
+ * family keeps its document from its first child's start until the container itself leaves RUNNING.
  * Leases whose holder is not RUNNING are gone after the next writing open. */
 struct task_change {
     const struct task *was;

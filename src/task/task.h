@@ -93,11 +93,11 @@ struct task {
     size_t tags_count;
     struct task_backoff backoff;
     struct task_id parent, team, schedule; /* relations; TASK_ID_NONE when unset */
-    struct task_id batch; /* the outermost container it runs in; TASK_ID_NONE: none.
-                             A document is held by the batch, not by its members */
-    bool container;       /* has children and is never claimed itself */
-    bool continues;       /* onChildFailure: continue */
-    bool runs_anyway;     /* onDependencyFailure: run */
+    struct task_id family; /* the outermost container it runs in; TASK_ID_NONE: none.
+                             A document is held by the family, not by its members */
+    bool container;        /* has children and is never claimed itself */
+    bool continues;        /* onChildFailure: continue */
+    bool runs_anyway;      /* onDependencyFailure: run */
     const struct task_id
         *depends; /* only in an order: what it waits for; kept apart by the store */
     size_t depends_count;
@@ -192,12 +192,12 @@ static inline bool task_is_hold(const struct task *task)
     return task->container && !id_none(task->team);
 }
 
-/* A turn stands in the line of a document for the hold that is its `batch`: nobody claims it, and
+/* A turn stands in the line of a document for the hold that is its `family`: nobody claims it, and
  * it is over when the hold has the document (queue/turn.h). */
 #define TASK_TURN_TYPE "team.turn"
 static inline bool task_is_turn(const struct task *task)
 {
-    return !id_none(task->batch) && id_none(task->parent) && str_is(task->type, TASK_TURN_TYPE);
+    return !id_none(task->family) && id_none(task->parent) && str_is(task->type, TASK_TURN_TYPE);
 }
 
 #endif

@@ -225,7 +225,7 @@ void lead_changed(struct guest *guest, struct batch *batch, const struct task *w
     }
     if (!found || f.team.status != TEAM_RUNNING) {
         refuse_revival(batch, now);
-        lead_let_go(batch, now->batch, STR(GONE)); /* it may have been the last to work on it */
+        lead_let_go(batch, now->family, STR(GONE)); /* it may have been the last to work on it */
         return;
     }
     size_t place = team_place(&f.team, now->id);

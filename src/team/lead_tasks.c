@@ -65,7 +65,7 @@ static size_t order_document(struct batch *batch, struct team *team, struct orde
     }
     orders[1] = order_of(batch, team, STR(TASK_TURN_TYPE));
     orders[1].task.document = team->document;
-    orders[1].task.batch = team->hold;
+    orders[1].task.family = team->hold;
     orders[1].task.queue =
         arena_printf(guest_arena(batch), STR_FMT TURN_QUEUE_SUFFIX, STR_ARG(team->queue));
     team->turn = orders[1].task.id;
@@ -98,7 +98,7 @@ static struct order task_order(struct batch *batch, const struct team *team,
     struct order order = order_of(batch, team, STR(TEAM_TASK_TYPE));
     bool own = has_own_document(team, task);
     order.task.document = own ? task->document : team->document;
-    order.task.batch = own ? TASK_ID_NONE : team->hold;
+    order.task.family = own ? TASK_ID_NONE : team->hold;
     order.task.payload = payload_of(task, arena);
     add_needs(team, task, first, arena, &order);
     return order;
@@ -164,7 +164,7 @@ void lead_cancel_tasks(struct batch *batch, const struct team *team, struct str 
     }
 }
 
-/* Does anybody of the batch run? Rows of others are not locked, see lead_follow.c; what this batch
+/* Does anybody of the family run? Rows of others are not locked, see lead_follow.c; what this batch
  * has changed is not in the store yet. */
 static bool any_runs(struct batch *batch, const struct task *hold)
 {

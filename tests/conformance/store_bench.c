@@ -195,7 +195,7 @@ struct task bench_member(struct bench *b, const struct task *parent)
 {
     struct task task = bench_task(b);
     task.parent = parent->id;
-    task.batch = id_none(parent->batch) ? parent->id : parent->batch;
+    task.family = id_none(parent->family) ? parent->id : parent->family;
     task.document = parent->document;
     return task;
 }
@@ -248,7 +248,7 @@ static void check_same_order(const struct task *got, const struct task *want)
     EQUAL_ID(parent);
     EQUAL_ID(team);
     EQUAL_ID(schedule);
-    EQUAL_ID(batch);
+    EQUAL_ID(family);
     EQUAL(container);
     EQUAL(continues);
     EQUAL(runs_anyway);

@@ -156,7 +156,7 @@ TEST(an_old_schema_is_upgraded_when_the_store_opens)
     struct task task;
     bench_reopen(&b);
     CHECK(bench_load(&b, (struct task_id){5, 6}, &task));
-    CHECK(id_none(task.batch) && !task.container && task.unmet == 0);
+    CHECK(id_none(task.family) && !task.container && task.unmet == 0);
     bench_start(&b, &task);
     CHECK_EQ(bench_list(&b, &(struct task_filter){.document = STR("d"), .limit = 9}).count, 1);
     check_healthy(&b);

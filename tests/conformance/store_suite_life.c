@@ -287,7 +287,7 @@ static bool see_live(void *arg, const struct task *task, struct err *err)
     }
     CHECK(str_eq(task->type, want->type) && str_eq(task->queue, want->queue));
     CHECK(str_eq(task->document, want->document));
-    CHECK(id_eq(task->parent, want->parent) && id_eq(task->batch, want->batch));
+    CHECK(id_eq(task->parent, want->parent) && id_eq(task->family, want->family));
     CHECK_EQ(task->container, want->container);
     CHECK_EQ(task->continues, want->continues);
     CHECK_EQ(task->runs_anyway, want->runs_anyway);
@@ -309,7 +309,7 @@ TEST(what_was_live_is_found_again_after_a_restart)
         tasks[i].expires_ms = TASK_TIME_MAX_MS - (int64_t)i;
         tasks[i].container = tasks[i].continues = i == 0;
         tasks[i].parent = i == 0 ? TASK_ID_NONE : tasks[0].id;
-        tasks[i].batch = i == 2 ? tasks[0].id : TASK_ID_NONE;
+        tasks[i].family = i == 2 ? tasks[0].id : TASK_ID_NONE;
         tasks[i].runs_anyway = i == 1;
         tasks[i].unmet = (int32_t)i;
         bench_insert(&b, &tasks[i]);

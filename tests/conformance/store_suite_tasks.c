@@ -35,7 +35,7 @@ static struct task full_task(struct bench *b)
     task.tags_count = 3;
     task.backoff = (struct task_backoff){1, TASK_DURATION_MAX_MS, 1.75, 0.3};
     task.parent = parent;
-    task.batch = (struct task_id){parent.hi, UINT64_MAX - 1};
+    task.family = (struct task_id){parent.hi, UINT64_MAX - 1};
     task.continues = task.runs_anyway = true;
     task.unmet = INT32_MAX;
     task.team = (struct task_id){2, 1};

@@ -39,7 +39,7 @@ TEST(a_batch_of_events_comes_out_as_it_went_in)
     CHECK_EQ(out->count, 2);
     CHECK(id_eq(out->events[0].task, in.events[0].task));
     CHECK(id_eq(out->events[0].parent, in.events[0].parent));
-    CHECK(id_none(out->events[0].batch));
+    CHECK(id_none(out->events[0].family));
     CHECK(str_eq(out->events[0].document, in.events[0].document));
     CHECK_EQ(out->events[0].state, TASK_RETRYING);
     CHECK_EQ(out->events[0].attempt, 3);

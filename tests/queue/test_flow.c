@@ -211,9 +211,9 @@ TEST(events_name_the_parent_and_the_batch_that_holds_the_document)
            leaf = request_add(&r, inner, "d");
     request_send(&r);
     const struct event *first = HOLDER(list_first(&b.events), struct event_batch, link)->events;
-    CHECK(id_none(first[p - 1].parent) && id_none(first[p - 1].batch));
+    CHECK(id_none(first[p - 1].parent) && id_none(first[p - 1].family));
     CHECK(id_eq(first[leaf - 1].parent, request_id(&r, inner)));
-    CHECK(id_eq(first[leaf - 1].batch, request_id(&r, p)));
+    CHECK(id_eq(first[leaf - 1].family, request_id(&r, p)));
 }
 
 TEST(cancelling_the_parent_cancels_what_is_unfinished)

@@ -44,7 +44,7 @@ struct seen seen_of(const struct task *task)
                          .document = place(task->document, sim_documents, DOCUMENTS),
                          .key = place(task->key, sim_keys, KEYS),
                          .parent = task->parent,
-                         .family = task->batch,
+                         .family = task->family,
                          .container = task->container,
                          .continues = task->continues,
                          .runs_anyway = task->runs_anyway,

@@ -50,7 +50,7 @@ static struct task live_part(const struct task *task)
                              .queue = task->queue,
                              .document = task->document,
                              .parent = task->parent,
-                             .batch = task->batch,
+                             .family = task->family,
                              .container = task->container,
                              .continues = task->continues,
                              .runs_anyway = task->runs_anyway,

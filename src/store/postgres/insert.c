@@ -54,7 +54,7 @@ static void add_document(struct pg_tx *tx, struct chunk *chunk, const struct tas
     char text[TASK_ID_TEXT];
     arg_bytes(&chunk->documents, task->document);
     arg_id(&chunk->documents, task_holder(task));
-    arg_bool(&chunk->documents, task->container || !id_none(task->batch));
+    arg_bool(&chunk->documents, task->container || !id_none(task->family));
     arg_int(&chunk->documents, tx->store->node);
     arg_text(&chunk->documents, lock_text(task, text));
     arg_int(&chunk->documents, task->updated_ms);

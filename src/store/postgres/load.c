@@ -227,7 +227,7 @@ static void read_live(const PGresult *rows, size_t i, struct task *task)
                           .queue = get_str(rows, i, 2),
                           .document = get_str(rows, i, 3),
                           .parent = get_id(rows, i, 4),
-                          .batch = get_id(rows, i, 5),
+                          .family = get_id(rows, i, 5),
                           .container = get_bool(rows, i, 6),
                           .continues = get_bool(rows, i, 7),
                           .runs_anyway = get_bool(rows, i, 8),

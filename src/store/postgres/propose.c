@@ -30,7 +30,7 @@ struct proposed {
     struct str document; /* absent: it is a task */
 };
 
-/* The best of a document, batch, queue and type in this walk: others of them stand behind it. */
+/* The best of a document, family, queue and type in this walk: others of them stand behind it. */
 struct line {
     struct map_node node;
     const struct row *first;
@@ -40,7 +40,7 @@ struct line {
 /* A row of a window. */
 struct row {
     struct hint hint;
-    struct task_id batch;
+    struct task_id family;
     bool blocked; /* its document is held by another */
 };
 
@@ -184,20 +184,20 @@ static void read_window_row(const PGresult *rows, size_t i, struct arena *arena,
                               .priority = (enum task_priority)get_int(rows, i, 4),
                               .queued_ms = get_int(rows, i, 5)};
     out->blocked = get_bool(rows, i, 6);
-    out->batch = get_id(rows, i, 7);
+    out->family = get_id(rows, i, 7);
 }
 
 static bool same_line(const struct row *a, const struct row *b)
 {
-    return id_eq(a->batch, b->batch) && str_eq(a->hint.document, b->hint.document) &&
+    return id_eq(a->family, b->family) && str_eq(a->hint.document, b->hint.document) &&
            str_eq(a->hint.queue, b->hint.queue) && str_eq(a->hint.type, b->hint.type);
 }
 
-/* Notes the task in the line of its document, batch, queue and type: true if others are before it.
+/* Notes the task in the line of its document, family, queue and type: true if others are before it.
  */
 static bool join_line(struct walk *walk, const struct row *row)
 {
-    uint64_t hash = id_hash(row->batch);
+    uint64_t hash = id_hash(row->family);
     hash = mix(mix(mix(hash, row->hint.document), row->hint.queue), row->hint.type);
     for (struct map_node *n = map_find(&walk->lines, hash); n != NULL; n = map_again(n)) {
         struct line *line = HOLDER(n, struct line, node);

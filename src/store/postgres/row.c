@@ -30,7 +30,7 @@ void args_order(struct args *args, const struct task *task, struct buf *scratch)
     arg_id(args, task->parent);
     arg_id(args, task->team);
     arg_id(args, task->schedule);
-    arg_id(args, task->batch);
+    arg_id(args, task->family);
     arg_bytes(args, task->metadata);
     arg_bytes(args, task->payload);
 }
@@ -114,7 +114,7 @@ static void read_order(const PGresult *rows, size_t row, struct task *task)
     task->parent = get_id(rows, row, at++);
     task->team = get_id(rows, row, at++);
     task->schedule = get_id(rows, row, at++);
-    task->batch = get_id(rows, row, at++);
+    task->family = get_id(rows, row, at++);
     task->metadata = get_str(rows, row, at);
 }
 
@@ -171,8 +171,8 @@ void get_row(const PGresult *rows, size_t row, struct task_row *out)
 
 struct str lock_text(const struct task *task, char out[static TASK_ID_TEXT])
 {
-    if (!id_none(task->batch) || task->container) {
-        return id_text(id_none(task->batch) ? task->id : task->batch, out);
+    if (!id_none(task->family) || task->container) {
+        return id_text(id_none(task->family) ? task->id : task->family, out);
     }
     return task_lease_text((struct task_lease){task->attempt, task->token}, out);
 }

@@ -166,7 +166,7 @@ static void args_change(struct pg_tx *tx, struct args *args, enum way way,
     arg_small(args, end_of(change));
     if (!ends) {
         arg_id(args, task_holder(was));
-        arg_bool(args, was->container || !id_none(was->batch));
+        arg_bool(args, was->container || !id_none(was->family));
         arg_text(args, lock_text(now, text));
     }
     arg_int(args, tx->store->node);
@@ -186,7 +186,7 @@ static void note_leaving(struct wave *wave, const struct task_change *change)
                    now->queued_ms != was->queued_ms);
     if (leaves) {
         arg_bytes(&wave->left, was->document);
-        arg_id(&wave->left, was->batch);
+        arg_id(&wave->left, was->family);
         arg_text(&wave->left, was->queue);
         arg_text(&wave->left, was->type);
         args_row_end(&wave->left);

@@ -54,8 +54,8 @@ bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct tas
     bind_again(db, SQL_INSERT_TASK, 8, related);
     bind_again(db, SQL_INSERT_TASK, 9, (int64_t)task->parent.hi);
     bind_again(db, SQL_INSERT_TASK, 10, (int64_t)task->parent.lo);
-    bind_again(db, SQL_INSERT_TASK, 11, (int64_t)task->batch.hi);
-    bind_again(db, SQL_INSERT_TASK, 12, (int64_t)task->batch.lo);
+    bind_again(db, SQL_INSERT_TASK, 11, (int64_t)task->family.hi);
+    bind_again(db, SQL_INSERT_TASK, 12, (int64_t)task->family.lo);
     bind_again(db, SQL_INSERT_TASK, 13, task->container);
     bind_again(db, SQL_INSERT_TASK, 14, task->continues);
     bind_again(db, SQL_INSERT_TASK, 15, task->runs_anyway);
@@ -117,7 +117,7 @@ static bool insert_extras(struct sqlite_tx *tx, const struct task *task, struct 
 
 static bool is_related(const struct task *task)
 {
-    return task->container || !id_none(task->parent) || !id_none(task->batch) ||
+    return task->container || !id_none(task->parent) || !id_none(task->family) ||
            task->depends_count > 0 || task->continues || task->runs_anyway || task->unmet > 0;
 }
 

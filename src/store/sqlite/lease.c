@@ -33,7 +33,7 @@ bool lease_document(struct sqlite_tx *tx, const struct task *task, enum lease_an
     bool taken = false;
     bind_text(s, 1, task->document);
     bind_int(s, 2, (int64_t)task_holder(task).hi);
-    bind_int(s, 3, task->container || !id_none(task->batch));
+    bind_int(s, 3, task->container || !id_none(task->family));
     if (!db_change(db, SQL_LEASE_DOCUMENT, &taken, err)) {
         return false;
     }

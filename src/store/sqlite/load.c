@@ -133,7 +133,7 @@ static bool read_related(struct db *db, struct task *task, struct err *err)
         return false;
     }
     task->parent = column_id(s, 0);
-    task->batch = column_id(s, 2);
+    task->family = column_id(s, 2);
     task->container = column_int(s, 4) != 0;
     task->continues = column_int(s, 5) != 0;
     task->runs_anyway = column_int(s, 6) != 0;

@@ -45,7 +45,7 @@ static bool order_is_plain(const struct task *task)
 {
     return str_absent(task->key) && str_absent(task->external_id) && task->tags_count == 0 &&
            id_none(task->parent) && id_none(task->team) && id_none(task->schedule) &&
-           id_none(task->batch) && str_absent(task->metadata);
+           id_none(task->family) && str_absent(task->metadata);
 }
 
 static void bind_rare_order(sqlite3_stmt *s, int at, const struct task *task, struct buf *scratch)
@@ -56,7 +56,7 @@ static void bind_rare_order(sqlite3_stmt *s, int at, const struct task *task, st
     at = bind_id(s, at, task->parent);
     at = bind_id(s, at, task->team);
     at = bind_id(s, at, task->schedule);
-    at = bind_id(s, at, task->batch);
+    at = bind_id(s, at, task->family);
     bind_bytes(s, at, task->metadata);
 }
 
@@ -120,7 +120,7 @@ bool read_body(struct db *db, sqlite3_stmt *s, int at, struct task *task, struct
     task->parent = column_id(s, at + 17);
     task->team = column_id(s, at + 19);
     task->schedule = column_id(s, at + 21);
-    task->batch = column_id(s, at + 23);
+    task->family = column_id(s, at + 23);
     task->metadata = column_str(s, at + 25);
     return true;
 }
