@@ -6,8 +6,8 @@
 #define ERRAND_CLI_HANDLERS_H
 
 #include "base/arena.h"
-#include "exec/exec.h"
-#include "exec/push.h"
+#include "work/exec.h"
+#include "work/push.h"
 
 #define HANDLERS_MAX    256 /* sections */
 #define HANDLER_ENV_MAX 64  /* env.NAME lines in one of them */

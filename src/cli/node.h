@@ -11,11 +11,11 @@
 #include "base/clock.h"
 #include "cli/config.h"
 #include "cli/services.h"
-#include "exec/exec.h"
-#include "exec/starter.h"
 #include "fleet/fleet.h"
 #include "net/api.h"
 #include "team/crew.h"
+#include "work/exec.h"
+#include "work/starter.h"
 
 #define NODE_READERS      2
 #define NODE_HOSTS_MAX    64

@@ -18,8 +18,8 @@
 #include "base/channel.h"
 #include "cli/remote.h"
 #include "errand/client.h"
-#include "exec/said.h"
-#include "exec/starter.h"
+#include "work/said.h"
+#include "work/starter.h"
 
 #define WORK_JOBS_MAX  256
 #define WORK_GRACE_MS  (10 * SECOND_MS)
@@ -75,7 +75,7 @@ struct work_run {
     struct link link;
     struct work *work;
     errand_job *job; /* NULL: finished, only handles are left to close */
-    int control;     /* to its minder (exec/minder.h) */
+    int control;     /* to its minder (work/minder.h) */
     uv_poll_t minder;
     struct work_stream streams[WORK_STREAMS];
     uv_timer_t timer; /* the end of the grace period; after the exit, of patience with leftovers */

@@ -18,8 +18,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/work.h"
-#include "exec/minder.h"
-#include "exec/text.h"
+#include "work/minder.h"
+#include "work/text.h"
 
 #define RESULT_MAX MIB
 #define ERROR_MAX  (16 * KIB)

@@ -52,7 +52,7 @@ static bool give_up(struct batch *batch, struct item *item, struct err *err)
 }
 
 /* An attempt in the server is told to stop first, so that its document is given on only after its
- * work has stopped. Commands and pushes can be stopped by force (exec/); a function cannot. */
+ * work has stopped. Commands and pushes can be stopped by force (work/); a function cannot. */
 static bool end_in_server(struct batch *batch, struct item *item, struct due_entry *entry,
                           struct err *err)
 {

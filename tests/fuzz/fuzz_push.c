@@ -4,10 +4,10 @@
  * body.
  *
  * SPDX-License-Identifier: MIT */
-#include "exec/push_answer.h"
 #include "fuzz.h"
 #include "task/task.h"
 #include "wire/json.h"
+#include "work/push_answer.h"
 
 #define NOW_MS INT64_C(1800000000000)
 

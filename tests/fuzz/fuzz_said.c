@@ -6,10 +6,10 @@
  * SPDX-License-Identifier: MIT */
 #include <math.h>
 
-#include "exec/said.h"
-#include "exec/words.h"
 #include "fuzz.h"
 #include "wire/json.h"
+#include "work/said.h"
+#include "work/words.h"
 
 #define NOTES_MAX (4 * MIB)
 

@@ -1,0 +1,418 @@
+/* work/job.c: one attempt inside this server, and the desk that speaks for it. See job.h.
+ *
+ * The end of an attempt is told until the engine has taken it. When the engine had given the
+ * attempt up before (a run function that did not stop in time), or may have, COMMAND_RETURNED
+ * follows: only then is the document given on. It follows the answer to the end and never travels
+ * beside it, because the giving up may be decided in that very batch.
+ *
+ * Keeps: G2 (each report carries the lease), G3 (the end is told after the work has stopped).
+ *
+ * SPDX-License-Identifier: MIT */
+#include "work/job.h"
+
+#include <math.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "work/text.h"
+
+void desk_init(struct desk *desk, struct engine *engine, struct channel *answers)
+{
+    *desk = (struct desk){.engine = engine, .answers = answers};
+    list_init(&desk->running);
+    list_init(&desk->ending);
+    list_init(&desk->out);
+}
+
+void desk_put(struct desk *desk, struct command *command)
+{
+    command->reply_to = desk->answers;
+    list_append(&desk->out, &command->link);
+}
+
+void desk_send(struct desk *desk)
+{
+    if (!list_empty(&desk->out)) {
+        engine_give(desk->engine, &desk->out);
+    }
+}
+
+bool desk_idle(const struct desk *desk)
+{
+    return list_empty(&desk->running) && list_empty(&desk->ending) && list_empty(&desk->out);
+}
+
+/* ---- A job's life ---- */
+
+static struct task copy_facts(struct arena *arena, const struct task *task)
+{
+    struct task copy = *task;
+    copy.type = arena_str(arena, task->type);
+    copy.queue = arena_str(arena, task->queue);
+    copy.document = arena_str(arena, task->document);
+    copy.external_id = arena_str(arena, task->external_id);
+    copy.payload = arena_str(arena, task->payload);
+    copy.worker = arena_str(arena, task->worker);
+    copy.key = copy.metadata = copy.result = copy.progress_message = STR_NONE;
+    copy.cancel_reason = STR_NONE;
+    copy.error = (struct task_error){0};
+    copy.tags_count = 0;
+    copy.depends = NULL;
+    copy.depends_count = 0;
+    return copy;
+}
+
+struct job *job_new(struct desk *desk, const struct task *task, int64_t now_ms)
+{
+    struct job *job = mem_new(struct job);
+    job->desk = desk;
+    job->task = copy_facts(&job->arena, task);
+    job->lease = (struct task_lease){task->attempt, task->token};
+    job->percent = -1;
+    job->message = BUF_INIT(TASK_REASON_MAX);
+    job->log = BUF_INIT(TASK_LOG_MAX);
+    job->renewed_ms = now_ms;
+    job->reported_ms = now_ms - JOB_REPORT_MS;
+    list_append(&desk->running, &job->link);
+    desk->running_count++;
+    return job;
+}
+
+static void job_free(struct job *job)
+{
+    list_remove(&job->link);
+    buf_fini(&job->message);
+    buf_fini(&job->log);
+    arena_fini(&job->beat_arena);
+    arena_fini(&job->arena);
+    mem_free(job);
+}
+
+struct job *job_find(const struct desk *desk, struct task_id id, int32_t attempt)
+{
+    LIST_EACH(&desk->running, it)
+    {
+        struct job *job = HOLDER(it, struct job, link);
+        if (id_eq(job->task.id, id) && job->lease.attempt == attempt) {
+            return job;
+        }
+    }
+    return NULL;
+}
+
+enum job_told told_of(enum abort_why why)
+{
+    static const enum job_told told[] = {
+        [ABORT_CANCEL] = TOLD_CANCEL, [ABORT_TIMEOUT] = TOLD_TIMEOUT, [ABORT_LOST] = TOLD_RELEASE};
+    return told[why];
+}
+
+void job_tell(struct job *job, enum job_told why)
+{
+    if (job->told == TOLD_NOTHING || why == TOLD_TIMEOUT) {
+        job->told = why;
+    }
+}
+
+/* ---- Reports ---- */
+
+void job_progress(struct job *job, double percent, struct str message)
+{
+    struct arena arena = ARENA_INIT;
+    if (isnan(percent)) {
+        return;
+    }
+    job->percent = MIN(MAX(percent, 0), 100);
+    buf_clear(&job->message);
+    buf_str(&job->message, text_clean(&arena, message, TASK_REASON_MAX));
+    arena_fini(&arena);
+}
+
+static void add_line(struct job *job, struct str line)
+{
+    struct arena arena = ARENA_INIT;
+    struct str clean = text_clean(&arena, line, TASK_LOG_LINE_MAX);
+    text_make_room(&job->log, clean.len + 1);
+    buf_str(&job->log, clean);
+    buf_char(&job->log, '\n');
+    arena_fini(&arena);
+}
+
+void job_log(struct job *job, struct str text)
+{
+    if (str_ends(text, STR("\n"))) {
+        text.len--;
+    }
+    while (!str_absent(text)) {
+        add_line(job, str_cut(&text, '\n'));
+    }
+}
+
+static bool has_reports(const struct job *job)
+{
+    return job->percent >= 0 || job->log.len > 0;
+}
+
+static struct str take(struct buf *from, struct arena *arena)
+{
+    struct str text = from->len == 0 ? STR_NONE : arena_str(arena, buf_view(from));
+    buf_clear(from);
+    return text;
+}
+
+static void send_beat(struct job *job, struct command *beat, struct arena *arena)
+{
+    *beat = (struct command){.kind = COMMAND_HEARTBEAT,
+                             .arena = arena,
+                             .sender = job,
+                             .heartbeat = {.id = job->task.id,
+                                           .lease = job->lease,
+                                           .extend_ms = -1,
+                                           .progress = job->percent,
+                                           .message = take(&job->message, arena),
+                                           .log = take(&job->log, arena)}};
+    job->percent = -1;
+    job->under_way++;
+    desk_put(job->desk, beat);
+}
+
+static void beat_now(struct job *job, int64_t now_ms)
+{
+    if (has_reports(job)) {
+        job->reported_ms = now_ms;
+    }
+    job->renewed_ms = now_ms;
+    job->beating = true;
+    arena_clear(&job->beat_arena);
+    send_beat(job, &job->beat, &job->beat_arena);
+}
+
+static int64_t beat_at_ms(const struct job *job)
+{
+    int64_t renew_ms = job->renewed_ms + JOB_RENEW_MS;
+    return has_reports(job) ? MIN(job->reported_ms + JOB_REPORT_MS, renew_ms) : renew_ms;
+}
+
+/* ---- The end ---- */
+
+static enum task_outcome outcome_of(const struct job *job, const struct job_end *end)
+{
+    if (job->told == TOLD_TIMEOUT) {
+        return OUTCOME_TIMEOUT;
+    }
+    if (end->completed) {
+        return OUTCOME_COMPLETED;
+    }
+    if (job->told == TOLD_CANCEL) {
+        return OUTCOME_CANCELLED;
+    }
+    return end->released || job->told == TOLD_RELEASE ? OUTCOME_RELEASED : OUTCOME_FAILED;
+}
+
+static struct task_error clean_error(struct job *job, const struct task_error *error)
+{
+    struct task_error clean = {.code = text_clean(&job->arena, error->code, TASK_TYPE_MAX),
+                               .message =
+                                   text_clean(&job->arena, error->message, TASK_LOG_LINE_MAX)};
+    if (error->detail.len <= JOB_DETAIL_MAX) {
+        clean.detail = arena_str(&job->arena, error->detail);
+    }
+    return clean;
+}
+
+static void fill_finish(struct job *job, const struct job_end *end)
+{
+    struct finish *finish = &job->finish;
+    *finish = (struct finish){.id = job->task.id,
+                              .lease = job->lease,
+                              .outcome = outcome_of(job, end),
+                              .retry = end->retry,
+                              .cost = end->costs ? end->cost : TASK_COST_NONE};
+    if (finish->outcome == OUTCOME_COMPLETED) {
+        finish->result = arena_str(&job->arena, end->result);
+    } else if (finish->outcome == OUTCOME_FAILED) {
+        finish->error = clean_error(job, &end->error);
+        finish->retry_after_ms = end->retry_after_ms;
+    } else if (finish->outcome == OUTCOME_RELEASED && end->released) {
+        finish->delay_ms = end->delay_ms;
+    }
+}
+
+static void send_end(struct job *job)
+{
+    job->again_ms = 0;
+    job->under_way++;
+    job->end = (struct command){.kind = COMMAND_FINISH,
+                                .arena = &job->arena,
+                                .sender = job,
+                                .finish = {.items = &job->finish, .count = 1}};
+    desk_put(job->desk, &job->end);
+}
+
+static void leave_running(struct job *job)
+{
+    job->ended = true;
+    job->desk->running_count--;
+    list_remove(&job->link);
+    list_append(&job->desk->ending, &job->link);
+}
+
+void job_finish(struct job *job, const struct job_end *end)
+{
+    static const struct job_end too_large = {
+        .retry = true,
+        .error = {.code = {"result_too_large", 16}, .message = {"the result is over 1 MiB", 24}}};
+    bool fits = !end->completed || end->result.len <= TASK_RESULT_MAX;
+    leave_running(job);
+    fill_finish(job, fits ? end : &too_large);
+    if (has_reports(job) && !job->lost) {
+        send_beat(job, &job->last_beat, &job->arena);
+    }
+    send_end(job);
+}
+
+void job_drop(struct job *job)
+{
+    leave_running(job);
+    if (job->under_way == 0) {
+        job_free(job);
+    }
+}
+
+/* ---- Answers ---- */
+
+static bool is_lost(enum err_kind kind)
+{
+    return kind == ERR_LEASE_LOST || kind == ERR_NOT_FOUND;
+}
+
+static void on_beat(struct job *job, const struct command *command)
+{
+    job->beating = job->beating && command != &job->beat;
+    if (!is_lost(command->err.kind) || job->lost) {
+        return;
+    }
+    job->lost = true;
+    if (!job->ended && job->desk->lost != NULL) {
+        job->desk->lost(job);
+    }
+}
+
+static void send_returned(struct job *job)
+{
+    job->under_way++;
+    job->returned = (struct command){.kind = COMMAND_RETURNED,
+                                     .arena = &job->arena,
+                                     .sender = job,
+                                     .returned = {.id = job->task.id}};
+    desk_put(job->desk, &job->returned);
+}
+
+static enum err_kind worst(const struct command *command)
+{
+    return command->err.kind != ERR_NONE ? command->err.kind : command->finish.items[0].err.kind;
+}
+
+static void on_end(struct job *job, const struct command *command, int64_t now_ms)
+{
+    enum err_kind kind = worst(command);
+    if (is_lost(kind) || (kind == ERR_NONE && job->told != TOLD_NOTHING)) {
+        send_returned(job);
+    } else if (kind != ERR_NONE && !job->desk->closing) {
+        job->again_ms = now_ms + JOB_AGAIN_MS;
+    } else if (kind != ERR_NONE) {
+        char id[TASK_ID_TEXT];
+        log_warn("task %s: its end could not be told: %s", id_text(job->task.id, id).ptr,
+                 command->err.text);
+    }
+}
+
+static void on_returned(struct job *job, const struct command *command, int64_t now_ms)
+{
+    if (command->err.kind != ERR_NONE && !job->desk->closing) {
+        job->again_ms = now_ms + JOB_AGAIN_MS; /* the end again, then this again */
+    }
+}
+
+bool desk_take(struct desk *desk, struct command *answered, int64_t now_ms)
+{
+    struct job *job = answered->sender;
+    (void)desk;
+    switch (answered->kind) {
+    case COMMAND_HEARTBEAT:
+        on_beat(job, answered);
+        break;
+    case COMMAND_FINISH:
+        on_end(job, answered, now_ms);
+        break;
+    case COMMAND_RETURNED:
+        on_returned(job, answered, now_ms);
+        break;
+    default:
+        return false;
+    }
+    job->under_way--;
+    if (job->ended && job->under_way == 0 && job->again_ms == 0) {
+        job_free(job);
+    }
+    return true;
+}
+
+/* ---- Time ---- */
+
+static int64_t sooner(int64_t a, int64_t b) /* -1: never */
+{
+    return a < 0 ? b : b < 0 ? a : MIN(a, b);
+}
+
+static int64_t tick_running(struct job *job, int64_t now_ms)
+{
+    if (job->beating || job->lost) {
+        return -1;
+    }
+    if (beat_at_ms(job) <= now_ms) {
+        beat_now(job, now_ms);
+        return -1;
+    }
+    return beat_at_ms(job) - now_ms;
+}
+
+static int64_t tick_ending(struct job *job, int64_t now_ms)
+{
+    if (job->again_ms == 0) {
+        return -1;
+    }
+    if (job->again_ms <= now_ms) {
+        send_end(job);
+        return -1;
+    }
+    return job->again_ms - now_ms;
+}
+
+int64_t desk_tick(struct desk *desk, int64_t now_ms)
+{
+    int64_t next = -1;
+    LIST_EACH(&desk->running, it)
+    {
+        next = sooner(next, tick_running(HOLDER(it, struct job, link), now_ms));
+    }
+    LIST_EACH(&desk->ending, it)
+    {
+        next = sooner(next, tick_ending(HOLDER(it, struct job, link), now_ms));
+    }
+    desk_send(desk);
+    return next;
+}
+
+void desk_close(struct desk *desk)
+{
+    desk->closing = true;
+    LIST_EACH(&desk->ending, it)
+    {
+        struct job *job = HOLDER(it, struct job, link);
+        job->again_ms = 0;
+        if (job->under_way == 0) {
+            job_free(job);
+        }
+    }
+}
