@@ -203,6 +203,77 @@ void guest_wrote(struct batch *batch)
     batch->writes = true;
 }
 
+/* ---- Records ---- */
+
+bool guest_load_records(struct batch *batch, struct record_load *loads, size_t count,
+                        struct arena *arena)
+{
+    struct err err = ERR_INIT;
+    if (count == 0) {
+        return batch_ok(batch);
+    }
+    if (batch_begin(batch) && !tx_records_load(batch->tx, loads, count, arena, &err)) {
+        batch_fail_store(batch, &err);
+    }
+    return batch_ok(batch);
+}
+
+bool guest_load_record(struct batch *batch, struct record_load *load, struct arena *arena)
+{
+    return guest_load_records(batch, load, 1, arena);
+}
+
+bool guest_try_records(struct batch *batch, struct record_save *saves, size_t count)
+{
+    struct err err = ERR_INIT;
+    if (count == 0 || !batch_begin(batch)) {
+        return batch_ok(batch);
+    }
+    if (!tx_records_save(batch->tx, saves, count, &err)) {
+        batch_fail_store(batch, &err);
+        return false;
+    }
+    batch->writes = true;
+    return true;
+}
+
+bool guest_save_records(struct batch *batch, const struct record *records, size_t count)
+{
+    struct record_save *saves = arena_array(&batch->arena, struct record_save, count);
+    for (size_t i = 0; i < count; i++) {
+        saves[i].record = &records[i];
+    }
+    if (!guest_try_records(batch, saves, count)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        batch->lost = batch->lost || !saves[i].applied;
+    }
+    return !batch->lost;
+}
+
+bool guest_save_record(struct batch *batch, const struct record *record)
+{
+    return guest_save_records(batch, record, 1);
+}
+
+bool guest_delete_records(struct batch *batch, enum record_kind kind, const struct task_id *ids,
+                          size_t count)
+{
+    struct err err = ERR_INIT;
+    if (count == 0 || !batch_begin(batch)) {
+        return batch_ok(batch);
+    }
+    if (!tx_records_delete(batch->tx, kind, ids, count, &err)) {
+        batch_fail_store(batch, &err);
+        return false;
+    }
+    batch->writes = true;
+    return true;
+}
+
+/* ---- Tasks ---- */
+
 bool guest_create(struct batch *batch, struct order *orders, size_t count, struct err *err)
 {
     struct command command = {.kind = COMMAND_CREATE,

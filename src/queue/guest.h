@@ -59,6 +59,25 @@ void guest_lost(struct batch *batch);
 /* It wrote records: the batch must be committed even if no task changed. */
 void guest_wrote(struct batch *batch);
 
+/* ---- Its records ----
+ *
+ * False always means that there is nothing more to do: the batch is lost to others or fails with
+ * what the store said, and the guest is asked again. */
+
+MUST_CHECK bool guest_load_record(struct batch *batch, struct record_load *load,
+                                  struct arena *arena);
+MUST_CHECK bool guest_load_records(struct batch *batch, struct record_load *loads, size_t count,
+                                   struct arena *arena);
+/* All of them are written, or the batch is lost: another was faster, or a key is taken. */
+MUST_CHECK bool guest_save_record(struct batch *batch, const struct record *record);
+MUST_CHECK bool guest_save_records(struct batch *batch, const struct record *records, size_t count);
+/* Those that can be are written; each says for itself whether it was. */
+MUST_CHECK bool guest_try_records(struct batch *batch, struct record_save *saves, size_t count);
+MUST_CHECK bool guest_delete_records(struct batch *batch, enum record_kind kind,
+                                     const struct task_id *ids, size_t count);
+
+/* ---- Its tasks ---- */
+
 /* Creates tasks in this batch: all or none, as COMMAND_CREATE does. Texts must live as long as the
  * batch. An order whose idempotencyKey is known comes back with `known`. */
 MUST_CHECK bool guest_create(struct batch *batch, struct order *orders, size_t count,

@@ -133,3 +133,83 @@ TEST(tasks_of_no_schedule_are_none_of_its_business)
     bench_create(&b, "other");
     CHECK_EQ(chain.seen[TASK_QUEUED], 0);
 }
+
+/* ---- Records ---- */
+
+/* A guest that keeps one record; each command of it writes the record anew. */
+static void write_record(struct guest *guest, struct batch *batch, struct command *command)
+{
+    struct record_load load = {.kind = RECORD_SCHEDULE, .id = {3, 3}};
+    const struct record *other = command->guest.what;
+    (void)guest;
+    if (!guest_load_record(batch, &load, command->arena)) {
+        return;
+    }
+    struct record record = {.kind = RECORD_SCHEDULE,
+                            .id = load.id,
+                            .version = load.found ? load.record.version : 0,
+                            .body = STR("{}")};
+    CHECK(guest_save_record(batch, &record));
+    if (other != NULL) {
+        (void)!guest_save_record(batch, other);
+    }
+}
+
+static enum err_kind run_guest(struct bench *b, guest_decide_fn *decide, void *what)
+{
+    struct call *call = bench_call(b, COMMAND_GUEST);
+    call->command.guest = (struct command_guest){.decide = decide, .what = what};
+    return bench_run(b, call)->command.err.kind;
+}
+
+static struct record_load stored_record(struct bench *b)
+{
+    struct err err = ERR_INIT;
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct record_load load = {.kind = RECORD_SCHEDULE, .id = {3, 3}};
+    CHECK_OK(store_begin(b->store, &tx, &err));
+    CHECK_OK(tx_records_load(tx, &load, 1, &b->arena, &err));
+    return load;
+}
+
+TEST(a_record_that_a_guest_saves_is_committed_though_no_task_changed)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    CHECK_EQ(run_guest(&b, write_record, NULL), ERR_NONE);
+    CHECK(stored_record(&b).found);
+    CHECK_EQ(run_guest(&b, write_record, NULL), ERR_NONE);
+    CHECK_EQ(stored_record(&b).record.version, 2);
+}
+
+TEST(a_guest_s_record_that_others_keep_changing_takes_the_whole_batch_with_it)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct record late = {.kind = RECORD_SCHEDULE, .id = {4, 4}, .version = 17, .body = STR("{}")};
+    CHECK_EQ(run_guest(&b, write_record, &late), ERR_UNAVAILABLE);
+    CHECK(!stored_record(&b).found);
+}
+
+TEST(a_guest_whose_store_is_full_is_told_so_and_wrote_nothing)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "anything");
+    memory_disk_fail_next(b.disk, MEMORY_FULL);
+    CHECK_EQ(run_guest(&b, write_record, NULL), ERR_UNAVAILABLE);
+    CHECK(!stored_record(&b).found);
+}
+
+static void delete_record(struct guest *guest, struct batch *batch, struct command *command)
+{
+    const struct task_id id = {3, 3};
+    (void)guest;
+    (void)command;
+    CHECK(guest_delete_records(batch, RECORD_SCHEDULE, &id, 1));
+}
+
+TEST(a_record_that_a_guest_deletes_is_gone)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    CHECK_EQ(run_guest(&b, write_record, NULL), ERR_NONE);
+    CHECK_EQ(run_guest(&b, delete_record, NULL), ERR_NONE);
+    CHECK(!stored_record(&b).found);
+}
