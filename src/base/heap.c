@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/heap.h"
 
-#include "base/mem.h"
+#include "base/array.h"
 
 static void put(struct heap *heap, size_t i, struct heap_node *node)
 {
@@ -57,10 +57,7 @@ void heap_fini(struct heap *heap)
 
 void heap_add(struct heap *heap, struct heap_node *node)
 {
-    if (heap->count == heap->room) {
-        heap->room = MAX(heap->room * 2, (size_t)16);
-        heap->at = mem_array(heap->at, heap->room, sizeof *heap->at);
-    }
+    ARRAY_ROOM(heap->at, heap->room, heap->count + 1);
     rise(heap, heap->count++, node);
 }
 

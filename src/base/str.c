@@ -51,6 +51,15 @@ struct str str_from(struct str a, size_t at)
     return a.ptr == NULL ? a : (struct str){a.ptr + at, a.len - at};
 }
 
+struct str str_head(struct str a, size_t most)
+{
+    size_t len = MIN(a.len, most);
+    while (len > 0 && len < a.len && ((unsigned char)a.ptr[len] & 0xC0) == 0x80) {
+        len--; /* the byte behind the cut continues a character */
+    }
+    return (struct str){a.ptr, len};
+}
+
 struct str str_cut(struct str *rest, char sep)
 {
     struct str piece = *rest;

@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
-#include "base/mem.h"
 #include "wire/time.h"
 
 #define WIDTH_DEFAULT  80
@@ -157,12 +157,9 @@ void table_fini(struct table *table)
 void table_add(struct table *table, struct str cell)
 {
     SCOPED(buf_fini) struct buf clean = BUF_INIT(64 * KIB);
-    if (table->count == table->room) {
-        table->room = table->room == 0 ? 64 : table->room * 2;
-        table->cells = mem_array(table->cells, table->room, sizeof *table->cells);
-    }
     human_clean(&clean, str_absent(cell) || cell.len == 0 ? STR("-") : cell);
-    table->cells[table->count++] = arena_str(table->arena, buf_view(&clean));
+    *ARRAY_PUSH(table->cells, table->count, table->room) =
+        arena_str(table->arena, buf_view(&clean));
 }
 
 /* As much of a cell as a terminal has room for; files get all of it. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
+#include "base/array.h"
 #include "time/wall.h"
 
 #define TIMES_MAX 1000 /* of one schedule: the server's own limit */
@@ -74,11 +74,7 @@ static void add_time(struct calendar *calendar, struct str id, struct str title,
         last->count++;
         return;
     }
-    if (calendar->count == calendar->room) {
-        calendar->room = calendar->room == 0 ? 64 : calendar->room * 2;
-        calendar->runs = mem_array(calendar->runs, calendar->room, sizeof *calendar->runs);
-    }
-    calendar->runs[calendar->count++] =
+    *ARRAY_PUSH(calendar->runs, calendar->count, calendar->room) =
         (struct calendar_runs){.date = part(local, 0, DATE_LEN),
                                .time = part(local, CLOCK_AT, CLOCK_LEN),
                                .count = 1,

@@ -11,8 +11,8 @@
 #include <openssl/sha.h>
 #include <stdio.h>
 
+#include "base/array.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "client/redis_probe.h"
 
 struct command {
@@ -108,16 +108,12 @@ void redis_script_init(struct redis_script *script, struct str text)
 
 static void add(struct redis *redis, struct command command)
 {
-    if (redis->count == redis->room) {
-        redis->room = MAX(2 * redis->room, 16);
-        redis->commands = mem_array(redis->commands, redis->room, sizeof *redis->commands);
-    }
     struct str *words = arena_array(&redis->words, struct str, command.count);
     for (size_t i = 0; i < command.count; i++) {
         words[i] = command.words[i];
     }
     command.words = words;
-    redis->commands[redis->count++] = command;
+    *ARRAY_PUSH(redis->commands, redis->count, redis->room) = command;
 }
 
 void redis_add(struct redis *redis, const struct str *words, size_t count)

@@ -53,7 +53,7 @@ static struct message message_of(struct batch *batch, const struct schedule *sch
         .to = str_absent(schedule->deliver_to) ? STR_NONE
                                                : json_find_str(schedule->deliver_to, name, arena),
         .title = message_line(title, MESSAGE_TITLE_MAX, arena),
-        .text = message_cut(text, MESSAGE_TEXT_MAX),
+        .text = str_head(text, MESSAGE_TEXT_MAX),
         .id = arena_printf(arena, STR_FMT ".%s", STR_ARG(run), name),
         .at_ms = guest_now(batch).wall_ms,
         .user = schedule->user,
@@ -71,7 +71,7 @@ static struct message notice_of(struct batch *batch, const struct schedule *sche
     struct message message = message_of(batch, schedule, execution, channel);
     struct str title = arena_printf(arena, "Failed: " STR_FMT, STR_ARG(message.title));
     message.title = message_line(title, MESSAGE_TITLE_MAX, arena);
-    message.text = message_cut(message.text, NOTICE_TEXT_MAX);
+    message.text = str_head(message.text, NOTICE_TEXT_MAX);
     message.id = arena_printf(arena, STR_FMT ".FAILED", STR_ARG(message.id));
     return message;
 }

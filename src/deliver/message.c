@@ -75,19 +75,10 @@ bool message_read(struct str payload, struct arena *arena, struct message *out, 
     return json_end(&json, err);
 }
 
-struct str message_cut(struct str text, size_t max)
-{
-    size_t len = MIN(text.len, max);
-    while (len > 0 && len < text.len && ((unsigned char)text.ptr[len] & 0xc0) == 0x80) {
-        len--;
-    }
-    return (struct str){text.ptr, len};
-}
-
 struct str message_line(struct str text, size_t max, struct arena *arena)
 {
     SCOPED(buf_fini) struct buf line = BUF_INIT(max);
-    text = message_cut(text, max);
+    text = str_head(text, max);
     while (text.len > 0) {
         size_t len = MAX(str_utf8_len(text), (size_t)1);
         struct str one = {text.ptr, len};

@@ -27,6 +27,5 @@ MUST_CHECK bool message_read(struct str payload, struct arena *arena, struct mes
 
 /* In one line, without control characters, at most `max` bytes, cut at a character. */
 struct str message_line(struct str text, size_t max, struct arena *arena);
-struct str message_cut(struct str text, size_t max); /* at a character */
 
 #endif

@@ -48,7 +48,7 @@ static struct str header_text(struct str line, struct arena *arena)
 static void fill_topic(struct parcel *parcel, const struct message *message, struct arena *arena)
 {
     struct str title = message_line(message->title, MESSAGE_TITLE_MAX, arena);
-    struct str text = message_cut(message->text, TOPIC_TEXT_MAX);
+    struct str text = str_head(message->text, TOPIC_TEXT_MAX);
     add_header(parcel, "Content-Type", STR("text/plain; charset=utf-8"));
     if (title.len > 0) {
         add_header(parcel, "Title", header_text(title, arena));

@@ -15,7 +15,7 @@ static void write_error(struct json_writer *w, const struct report_entry *entry)
                          : cancelled                               ? STR("cancelled")
                                                                    : entry->error.message;
     if (entry->state != TASK_COMPLETED && message.len > 0) {
-        json_put_str(w, "error", message_cut(message, REPORT_ERROR_MAX));
+        json_put_str(w, "error", str_head(message, REPORT_ERROR_MAX));
     }
 }
 

@@ -251,13 +251,7 @@ static struct str shorten(struct str text)
     while (len > 0 && text.ptr[len] != ' ') {
         len--;
     }
-    if (len == 0) {
-        len = ENGLISH_TITLE_MAX;
-        while (len > 0 && ((unsigned char)text.ptr[len] & 0xc0) == 0x80) {
-            len--;
-        }
-    }
-    return (struct str){text.ptr, len};
+    return len > 0 ? (struct str){text.ptr, len} : str_head(text, ENGLISH_TITLE_MAX);
 }
 
 /* ---- Category ---- */

@@ -104,11 +104,7 @@ struct str execution_content(struct str result, struct arena *arena)
     if (json_peek(&json) == JSON_STRING && !json_str(&json, &text, NULL)) {
         return STR_NONE;
     }
-    size_t len = MIN(text.len, EXECUTION_CONTENT_MAX);
-    while (len > 0 && len < text.len && ((unsigned char)text.ptr[len] & 0xC0) == 0x80) {
-        len--; /* not in the middle of a character */
-    }
-    return without_nul((struct str){text.ptr, len}, arena);
+    return without_nul(str_head(text, EXECUTION_CONTENT_MAX), arena);
 }
 
 double execution_queries(const struct task *task)

@@ -228,17 +228,6 @@ int64_t schedule_due_ms(const struct schedule *schedule)
 
 /* ---- The conversation ---- */
 
-static struct str cut_text(struct str text, size_t most)
-{
-    if (text.len <= most) {
-        return text;
-    }
-    while (most > 0 && ((unsigned char)text.ptr[most] & 0xC0) == 0x80) {
-        most--; /* not in the middle of a character */
-    }
-    return (struct str){text.ptr, most};
-}
-
 /* How many messages there are, and how many bytes each has. */
 static size_t measure(struct str messages, struct str out[static SCHEDULE_MESSAGES_MAX],
                       struct arena *arena)
@@ -265,7 +254,7 @@ void schedule_remember(struct schedule *schedule, struct str content, struct are
     struct json_writer w = JSON_WRITER(&said);
     json_open_object(&w);
     json_put_c(&w, "role", "assistant");
-    json_put_str(&w, "content", cut_text(content, SCHEDULE_MESSAGE_MAX));
+    json_put_str(&w, "content", str_head(content, SCHEDULE_MESSAGE_MAX));
     json_close_object(&w);
     bytes = said.len + 2;
     while (first > 0 && count - first < SCHEDULE_MESSAGES_MAX - 1 &&

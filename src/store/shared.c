@@ -150,17 +150,6 @@ static void omit(struct str *text, size_t omit_over, bool *omitted)
     }
 }
 
-/* The code stays, and enough of the message to know what it is about. */
-static void shorten(struct task_error *error)
-{
-    size_t len = MIN(error->message.len, ROW_MESSAGE_MAX);
-    while (len > 0 && len < error->message.len && (error->message.ptr[len] & 0xC0) == 0x80) {
-        len--; /* not in the middle of a character */
-    }
-    error->message.len = len;
-    error->detail = STR_NONE;
-}
-
 void row_omit(struct task_row *row, size_t omit_over)
 {
     struct task *task = &row->task;
@@ -172,7 +161,9 @@ void row_omit(struct task_row *row, size_t omit_over)
     omit(&task->result, omit_over, &row->result_omitted);
     omit(&task->metadata, omit_over, &row->metadata_omitted);
     if (error->code.len + error->message.len + error->detail.len > omit_over) {
-        shorten(error);
+        /* The code stays, and enough of the message to know what it is about. */
+        error->message = str_head(error->message, ROW_MESSAGE_MAX);
+        error->detail = STR_NONE;
         row->error_omitted = true;
     }
 }

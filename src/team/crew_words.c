@@ -34,12 +34,9 @@ static struct str plain(struct str json_text, struct arena *arena)
 
 static void add_cut(struct buf *text, struct str body, size_t max)
 {
-    size_t len = MIN(body.len, max);
-    while (len > 0 && len < body.len && ((unsigned char)body.ptr[len] & 0xC0) == 0x80) {
-        len--; /* not in the middle of a character */
-    }
-    buf_str(text, (struct str){body.ptr, len});
-    buf_c(text, len < body.len ? " […]" : "");
+    struct str head = str_head(body, max);
+    buf_str(text, head);
+    buf_c(text, head.len < body.len ? " […]" : "");
 }
 
 static void add_part(struct buf *text, const char *heading, struct str body)

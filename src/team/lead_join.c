@@ -48,19 +48,9 @@ static struct str plain(struct str json_text, struct arena *arena)
     return text;
 }
 
-/* Not in the middle of a character. */
-static struct str cut(struct str text, size_t max)
-{
-    size_t len = MIN(text.len, max);
-    while (len > 0 && len < text.len && ((unsigned char)text.ptr[len] & 0xC0) == 0x80) {
-        len--;
-    }
-    return (struct str){text.ptr, len};
-}
-
 static void add_section(struct buf *text, struct str title, struct str body)
 {
-    struct str shown = cut(body, SECTION_MAX);
+    struct str shown = str_head(body, SECTION_MAX);
     buf_printf(text, "%s## " STR_FMT "\n\n" STR_FMT "%s", text->len == 0 ? "" : "\n\n",
                STR_ARG(title), STR_ARG(shown), shown.len < body.len ? " […]" : "");
 }
@@ -104,14 +94,14 @@ struct str lead_join(struct batch *batch, const struct team *team)
         }
     }
     add_failures(batch, team, &text);
-    return as_json(cut(buf_view(&text), TEXT_MAX), arena);
+    return as_json(str_head(buf_view(&text), TEXT_MAX), arena);
 }
 
 struct str lead_crown(struct batch *batch, const struct team *team, struct str result)
 {
     struct arena *arena = guest_arena(batch);
     SCOPED(buf_fini) struct buf text = BUF_INIT(2 * TEAM_RESULT_MAX);
-    buf_str(&text, cut(plain(result, arena), TEXT_MAX));
+    buf_str(&text, str_head(plain(result, arena), TEXT_MAX));
     size_t before = text.len;
     add_failures(batch, team, &text);
     return text.len == before && !str_absent(result) ? result : as_json(buf_view(&text), arena);

@@ -13,13 +13,10 @@
 #define FOLD_OCTETS 75  /* without the end of the line */
 #define LINE_SHORT  256 /* of what ical_line() writes: names, numbers and zones */
 
-/* How much of the text fits, whole characters only. */
+/* How much of the text fits, whole characters only where it has any. */
 static size_t fits(struct str text, size_t octets)
 {
-    size_t n = MIN(text.len, octets);
-    while (n > 0 && n < text.len && ((unsigned char)text.ptr[n] & 0xC0) == 0x80) {
-        n--;
-    }
+    size_t n = str_head(text, octets).len;
     return n > 0 ? n : MIN(text.len, octets);
 }
 

@@ -104,7 +104,7 @@ static bool parse_until(struct rrule *rule, const struct value *value, struct er
 /* ---- The lists of numbers ---- */
 
 /* Where the numbers of a part go: `words` of 64 bits at an offset, or one of 32. */
-struct list {
+struct number_list {
     unsigned bit; /* of rrule.has */
     int min, max; /* of what is written; zero is never allowed when min is 1 */
     bool is_signed, is_wide;
@@ -114,7 +114,7 @@ struct list {
 
 #define FIELD(name) offsetof(struct rrule, name)
 
-static const struct list lists[] = {
+static const struct number_list lists[] = {
     {RRULE_BYSECOND, 0, 60, false, true, FIELD(seconds), 0, "must be seconds from 0 to 59"},
     {RRULE_BYMINUTE, 0, 59, false, true, FIELD(minutes), 0, "must be minutes from 0 to 59"},
     {RRULE_BYHOUR, 0, 23, false, false, FIELD(hours), 0, "must be hours from 0 to 23, like 9,17"},
@@ -129,7 +129,7 @@ static const struct list lists[] = {
      "must be places from 1 to 366 or -366 to -1"},
 };
 
-static void list_add(struct rrule *rule, const struct list *list, unsigned number, bool last)
+static void list_add(struct rrule *rule, const struct number_list *list, unsigned number, bool last)
 {
     char *at = (char *)rule + (last ? list->at_last : list->at);
     if (list->is_wide) {
@@ -155,7 +155,7 @@ static size_t digits_of(int number)
 }
 
 /* All of `text` as a number in the list's range, with no more digits than the RFC has for it. */
-static bool parse_number(struct str text, const struct list *list, unsigned *out)
+static bool parse_number(struct str text, const struct number_list *list, unsigned *out)
 {
     uint64_t number;
     struct str digits = list->is_signed && is_sign(text) ? str_from(text, 1) : text;
@@ -167,8 +167,8 @@ static bool parse_number(struct str text, const struct list *list, unsigned *out
     return true;
 }
 
-static bool parse_list(struct rrule *rule, const struct list *list, const struct value *value,
-                       struct err *err)
+static bool parse_list(struct rrule *rule, const struct number_list *list,
+                       const struct value *value, struct err *err)
 {
     struct str rest = value->text;
     while (!str_absent(rest)) {
@@ -189,7 +189,7 @@ static bool parse_list(struct rrule *rule, const struct list *list, const struct
 /* MO, 1MO, +1MO or -1MO. */
 static bool parse_weekday(struct rrule *rule, struct str item)
 {
-    static const struct list ordinals = {0, 1, NTH_MAX, true, true, 0, 0, ""};
+    static const struct number_list ordinals = {0, 1, NTH_MAX, true, true, 0, 0, ""};
     struct str name = str_from(item, item.len < 2 ? 0 : item.len - 2);
     struct str ordinal = {item.ptr, item.len - name.len};
     int weekday = find_name(name, rrule_weekday_names, ARRAY_LEN(rrule_weekday_names));

@@ -9,13 +9,13 @@
 #include "wire/time.h"
 
 /* Writes ";NAME=" before the first item and "," before every other. */
-struct list {
+struct item_list {
     struct buf *buf;
     const char *name;
     bool begun;
 };
 
-static void add_item(struct list *list)
+static void add_item(struct item_list *list)
 {
     if (list->begun) {
         buf_char(list->buf, ',');
@@ -26,7 +26,7 @@ static void add_item(struct list *list)
 }
 
 /* The numbers of a set, rising; those from the end as -n, rising too. */
-static void add_numbers(struct list *list, const uint64_t *words, const uint64_t *last_words,
+static void add_numbers(struct item_list *list, const uint64_t *words, const uint64_t *last_words,
                         unsigned max)
 {
     for (unsigned n = 0; n <= max; n++) {
@@ -46,7 +46,7 @@ static void add_numbers(struct list *list, const uint64_t *words, const uint64_t
 static void write_list(struct buf *buf, const char *name, const uint64_t *words,
                        const uint64_t *last_words, unsigned max)
 {
-    struct list list = {buf, name, false};
+    struct item_list list = {buf, name, false};
     add_numbers(&list, words, last_words, max);
 }
 
@@ -56,7 +56,7 @@ static void write_word(struct buf *buf, const char *name, uint64_t word, uint64_
     write_list(buf, name, &word, &last, max);
 }
 
-static void add_weekday(struct list *list, const char *prefix, unsigned number, size_t weekday)
+static void add_weekday(struct item_list *list, const char *prefix, unsigned number, size_t weekday)
 {
     add_item(list);
     buf_c(list->buf, prefix);
@@ -68,7 +68,7 @@ static void add_weekday(struct list *list, const char *prefix, unsigned number, 
 
 static void write_byday(struct buf *buf, const struct rrule *rule)
 {
-    struct list list = {buf, "BYDAY", false};
+    struct item_list list = {buf, "BYDAY", false};
     for (size_t day = 0; day < 7; day++) {
         if (rule->weekdays >> day & 1) {
             add_weekday(&list, "", 0, day);

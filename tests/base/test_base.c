@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/channel.h"
 #include "base/clock.h"
@@ -38,6 +39,33 @@ TEST(utf8_is_judged_strictly)
     CHECK(!str_is_utf8(STR("\xF4\x90\x80\x80")) && !str_is_utf8(STR("\xE2\x82")));
     CHECK(str_has_control(STR("a\nb")) && str_has_control(STR("\xC2\x85")));
     CHECK(!str_has_control(STR("\xC3\xA9")));
+}
+
+TEST(a_head_is_cut_between_characters)
+{
+    CHECK_STR(str_head(STR("a\xC3\xBC"), 3), "a\xC3\xBC");
+    CHECK_STR(str_head(STR("a\xC3\xBC"), 2), "a");
+    CHECK_STR(str_head(STR("\xF0\x9F\x98\x80!"), 3), "");
+    CHECK_STR(str_head(STR("plain"), 4), "plai");
+    CHECK(str_absent(str_head(STR_NONE, 4)));
+}
+
+TEST(an_array_grows_and_keeps_what_is_in_it)
+{
+    struct {
+        int *at;
+        size_t count, room;
+    } list = {NULL, 0, 0};
+    for (int i = 0; i < 1000; i++) {
+        *ARRAY_PUSH(list.at, list.count, list.room) = i;
+    }
+    CHECK_EQ(list.count, 1000);
+    CHECK(list.room >= list.count && list.room < 3000);
+    CHECK(list.at[0] == 0 && list.at[999] == 999);
+    ARRAY_ROOM(list.at, list.room, 5000);
+    CHECK_EQ(list.room, 5000);
+    CHECK(list.at[999] == 999);
+    mem_free(list.at);
 }
 
 TEST(a_buffer_stops_at_its_ceiling)

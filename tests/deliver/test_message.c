@@ -40,5 +40,4 @@ TEST(a_line_has_no_line_ends_and_is_cut_at_a_character)
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     CHECK_STR(message_line(STR(" a\r\nb\tc "), 100, &arena), "a  b c");
     CHECK_STR(message_line(STR("aü"), 2, &arena), "a");
-    CHECK_STR(message_cut(STR("aü"), 3), "aü");
 }
