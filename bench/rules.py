@@ -5,7 +5,7 @@
 import os
 import random
 
-CORPORA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "schedule", "corpora")
+CORPORA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "english", "corpora")
 SEED = 5545
 DAYS = "MO TU WE TH FR SA SU".split()
 ZONES = ("", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Tehran")
