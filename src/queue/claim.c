@@ -60,10 +60,11 @@ bool claim_start(struct batch *batch, struct item *item, struct command *command
 {
     const struct command_claim *claim = &command->claim;
     struct err refused;
-    struct task_claim lease = {
-        .worker = name_of(batch->engine, worker_of(claim, item->now.type), &batch->arena),
-        .lease_ms = claim->lease_ms,
-        .token = rand_u64(batch->engine->with.rand) | 1};
+    struct str worker = worker_of(claim, item->now.type);
+    struct task_claim lease = {.worker = name_of(batch->engine, worker, &batch->arena),
+                               .lease_ms =
+                                   task_worker_reserved(worker) ? OWN_LEASE_MS : claim->lease_ms,
+                               .token = rand_u64(batch->engine->with.rand) | 1};
     item->taken = true;
     if (!item->found || item->owner != NULL || item->now.container ||
         !task_start(&item->now, &lease, batch->now.wall_ms, &refused)) {

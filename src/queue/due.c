@@ -63,15 +63,15 @@ static int64_t to_mono(int64_t wall_ms, struct now now)
     return now.mono_ms + (wall_ms - now.wall_ms);
 }
 
-/* This process knows which of its own attempts live: their leases are for others to see. In a fleet
- * others do look, so they are renewed in time. */
+/* This process knows which of its own attempts live: their leases are for others to see, and are
+ * renewed in time for them. */
 static int64_t lease_deadline(const struct due *due, const struct due_entry *entry,
                               const struct task *task, struct now now)
 {
     if (entry->kind == WORKER_REMOTE) {
         return to_mono(task->lease_until_ms, now);
     }
-    return str_absent(due->node) ? NEVER_MS : now.mono_ms + due->renew_every_ms;
+    return due->renew_every_ms == NEVER_MS ? NEVER_MS : now.mono_ms + due->renew_every_ms;
 }
 
 static bool elsewhere(const struct due *due, const struct task *task)

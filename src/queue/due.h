@@ -44,7 +44,7 @@ struct due {
     struct heap by_wall, by_mono;
     struct map entries;
     struct str node;        /* who we are in a fleet; absent: alone */
-    int64_t renew_every_ms; /* in a fleet: our own attempts' leases */
+    int64_t renew_every_ms; /* our own attempts' leases; NEVER_MS: not at all */
     int64_t apart_ms;       /* in a fleet: what clocks may differ by */
 };
 

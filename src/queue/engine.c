@@ -23,7 +23,10 @@ static void init(struct engine *engine, const struct engine_options *options)
     engine->shared = store_shared(options->store);
     lanes_init(&engine->lanes, engine->shared);
     engine->due.node = engine->shared ? options->node : STR_NONE;
-    engine->due.renew_every_ms = OWN_RENEW_MS;
+    /* On one machine only people look at these leases; a clock that is wound by hand would have to
+     * stop at every renewal for them. */
+    engine->due.renew_every_ms =
+        engine->shared || !options->clock->by_hand ? OWN_RENEW_MS : NEVER_MS;
     engine->due.apart_ms = engine->shared && !options->clock->by_hand ? QUEUE_CLOCKS_APART_MS : 0;
     engine->epoch = engine->shared ? 0 : 1;
     list_init(&engine->put_off);

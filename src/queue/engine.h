@@ -32,7 +32,7 @@
 #define SETTLE_MAX_MS      2000 /* real: how long a hand-wound clock waits for work in the server */
 #define RATE_SECONDS       60
 #define POLL_MS            SECOND_MS /* between two looks of a waiting claim while no broker can tell */
-#define OWN_LEASE_MS       (30 * SECOND_MS) /* of an attempt inside a server of a fleet ... */
+#define OWN_LEASE_MS       (30 * SECOND_MS) /* of an attempt inside the server ... */
 #define OWN_RENEW_MS       (10 * SECOND_MS) /* ... renewed this often */
 #define NOTHING_MAX        64 /* claims that want the same as one that got nothing are not asked */
 

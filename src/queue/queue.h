@@ -104,7 +104,7 @@ struct command_claim {
     size_t queues_count;
     bool any_queue; /* every queue there is: workers inside the server */
     size_t max;
-    int64_t lease_ms;
+    int64_t lease_ms; /* of a worker outside; that of work in the server is the engine's to say */
     bool wait; /* hold the answer until there is a task or COMMAND_CLAIM_STOP names the serial */
     uint64_t serial;    /* the sender's own number for this claim, unique per engine */
     struct task *tasks; /* out: whole tasks, RUNNING, their token in `token` */

@@ -223,8 +223,7 @@ static void propose(struct batch *batch, const struct turn *turn)
                                           .types_count = 1,
                                           .queues = queue,
                                           .queues_count = 1,
-                                          .max = 1,
-                                          .lease_ms = TASK_LEASE_DEFAULT_MS}};
+                                          .max = 1}};
     lane_get(&batch->engine->lanes, *queue);
     if (claim_propose(batch, command) > 0) {
         batch->turns[batch->turns_count++] = command;

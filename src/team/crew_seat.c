@@ -125,7 +125,6 @@ static void fill_claim(struct seat *seat)
                   .queues = queues,
                   .queues_count = count,
                   .max = 1,
-                  .lease_ms = TASK_LEASE_DEFAULT_MS,
                   .wait = true,
                   .serial = ++crew->serial},
     };

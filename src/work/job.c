@@ -71,7 +71,6 @@ struct job *job_new(struct desk *desk, const struct task *task, int64_t now_ms)
     job->percent = -1;
     job->message = BUF_INIT(TASK_REASON_MAX);
     job->log = BUF_INIT(TASK_LOG_MAX);
-    job->renewed_ms = now_ms;
     job->reported_ms = now_ms - JOB_REPORT_MS;
     list_append(&desk->running, &job->link);
     desk->running_count++;
@@ -178,19 +177,10 @@ static void send_beat(struct job *job, struct command *beat, struct arena *arena
 
 static void beat_now(struct job *job, int64_t now_ms)
 {
-    if (has_reports(job)) {
-        job->reported_ms = now_ms;
-    }
-    job->renewed_ms = now_ms;
+    job->reported_ms = now_ms;
     job->beating = true;
     arena_clear(&job->beat_arena);
     send_beat(job, &job->beat, &job->beat_arena);
-}
-
-static int64_t beat_at_ms(const struct job *job)
-{
-    int64_t renew_ms = job->renewed_ms + JOB_RENEW_MS;
-    return has_reports(job) ? MIN(job->reported_ms + JOB_REPORT_MS, renew_ms) : renew_ms;
 }
 
 /* ---- The end ---- */
@@ -367,14 +357,15 @@ static int64_t sooner(int64_t a, int64_t b) /* -1: never */
 
 static int64_t tick_running(struct job *job, int64_t now_ms)
 {
-    if (job->beating || job->lost) {
+    int64_t at_ms = job->reported_ms + JOB_REPORT_MS;
+    if (job->beating || job->lost || !has_reports(job)) {
         return -1;
     }
-    if (beat_at_ms(job) <= now_ms) {
+    if (at_ms <= now_ms) {
         beat_now(job, now_ms);
         return -1;
     }
-    return beat_at_ms(job) - now_ms;
+    return at_ms - now_ms;
 }
 
 static int64_t tick_ending(struct job *job, int64_t now_ms)

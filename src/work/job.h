@@ -3,8 +3,8 @@
  * A desk belongs to one thread that runs attempts (the pool's, the pushes'). It holds that thread's
  * jobs and its way to the engine: what is put on it is given to the engine at once by desk_send(),
  * so that the end of one attempt and the claim for the next travel together and a hand-wound clock
- * sees no gap between them. Progress and log lines are collected and sent as heartbeats, which also
- * renew the lease.
+ * sees no gap between them. Progress and log lines are collected and sent as heartbeats; the lease
+ * is the engine's own to renew.
  *
  * Answers come back through the desk's channel. The thread takes them out and offers each to
  * desk_take(); what the desk did not send itself (claims, wake-ups) is the thread's own.
@@ -19,8 +19,6 @@
 #include "base/buf.h"
 #include "queue/queue.h"
 
-#define JOB_LEASE_MS   (30 * SECOND_MS) /* what claims of in-server workers ask for */
-#define JOB_RENEW_MS   (10 * SECOND_MS)
 #define JOB_REPORT_MS  250       /* between two reports of one job: at most 4 a second */
 #define JOB_AGAIN_MS   500       /* before an end that the store could not take is said again */
 #define JOB_SHORT_MS   SECOND_MS /* pause after this server lacked what an attempt needs */
@@ -70,7 +68,7 @@ struct job {
     /* Reports that wait for the next heartbeat: */
     double percent; /* negative: none */
     struct buf message, log;
-    int64_t reported_ms, renewed_ms;
+    int64_t reported_ms;
     /* Commands on their way, and how many: */
     struct command beat, last_beat, end, returned;
     struct arena beat_arena;

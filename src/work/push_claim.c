@@ -78,7 +78,6 @@ static void ask(struct push *push, size_t max)
                   .queues_count = push->queues_count,
                   .any_queue = push->queues_count == 0,
                   .max = max,
-                  .lease_ms = JOB_LEASE_MS,
                   .wait = true,
                   .serial = push->serial++},
     };

@@ -48,7 +48,6 @@ void slot_claim(struct slot *slot)
                                              .queues_count = pool->queues_count,
                                              .any_queue = pool->queues_count == 0,
                                              .max = CLAIM_QUICK_MAX,
-                                             .lease_ms = JOB_LEASE_MS,
                                              .wait = true,
                                              .serial = pool->serial++}};
     desk_put(&pool->desk, &slot->claim);

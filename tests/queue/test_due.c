@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "bench.h"
+#include "queue/due.h"
 #include "test.h"
 
 TEST(a_delayed_task_is_queued_at_its_time_and_not_before)
@@ -30,6 +31,37 @@ TEST(what_fell_due_while_nobody_was_there_happens_at_the_start)
 
     CHECK_EQ(bench_task(&b, delayed).state, TASK_QUEUED);
     CHECK_EQ(bench_task(&b, lost).state, TASK_RETRYING);
+}
+
+TEST(the_lease_of_work_inside_the_server_is_for_the_engine_to_say)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id id = bench_create(&b, "t", .timeout_ms = BENCH_NONE);
+    struct task task = bench_claim(&b, .worker = "errand:run:1", .lease_ms = 1000);
+
+    CHECK_EQ(task.lease_until_ms, BENCH_START_MS + 30 * SECOND_MS);
+    bench_jump_ms(&b, HOUR_MS);
+    bench_settle(&b);
+    CHECK_EQ(bench_task(&b, id).state, TASK_RUNNING);
+}
+
+TEST(an_attempt_of_this_process_is_looked_at_when_its_lease_is_to_be_renewed)
+{
+    struct task task = {.state = TASK_RUNNING,
+                        .attempt = 1,
+                        .token = 1,
+                        .worker = STR("errand:run:1"),
+                        .lease_until_ms = BENCH_START_MS + 30000};
+    struct now now = {BENCH_START_MS, 1};
+    struct due due = {.renew_every_ms = 10000};
+    due_init(&due);
+    CHECK_EQ(due_set(&due, &task, DUE_WRITTEN, 0, now)->at_ms, 10001);
+    due_fini(&due);
+
+    due = (struct due){.renew_every_ms = NEVER_MS};
+    due_init(&due);
+    CHECK_EQ(due_set(&due, &task, DUE_WRITTEN, 0, now)->at_ms, NEVER_MS);
+    due_fini(&due);
 }
 
 TEST(a_task_whose_worker_vanished_is_retried)
