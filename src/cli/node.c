@@ -191,15 +191,11 @@ static size_t seat_guests(struct node *node)
         .default_type = str_absent(config->llm_base_url) ? STR("remind") : STR("prompt"),
         .shared = store_shared(node->store),
         .is_told = by_hand,
+        .queries_max = config->limits_queries,
     };
     size_t count = 0;
     node->planner = planner_new(&planner);
-    node->deliver = deliver_new(&(struct deliver_options){
-        .retention_ms = config->retention_executions_ms, .queries_max = config->limits_queries});
-    const struct planner_hooks hooks = deliver_hooks(node->deliver);
-    planner_set_hooks(node->planner, &hooks);
     node->guests[count++] = planner_guest(node->planner);
-    node->guests[count++] = deliver_guest(node->deliver);
     node->guests[count++] = seat_lead(node);
     return count;
 }
@@ -247,7 +243,7 @@ static size_t list_queues(const struct config *config, struct str *out)
         }
     }
     if (n > 0 && n < NODE_QUEUES_MAX) {
-        out[n++] = DELIVER_QUEUE; /* whoever narrows the queues still wants results delivered */
+        out[n++] = STR(RESERVED_DELIVERY_QUEUE); /* whoever narrows the queues still wants results delivered */
     }
     return n;
 }
@@ -480,7 +476,6 @@ static void open_api(struct node *node)
         .queries = node->queries,
         .server = node->server,
         .planner = node->planner,
-        .deliver = node->deliver,
         .assistant = node->assistant,
         .lead = node->lead,
         .address = arena_printf(&node->config->arena, "%s" STR_FMT "%s:%d", six ? "[" : "",
@@ -583,7 +578,6 @@ void node_close(struct node *node)
     }
     end_threads(node);
     end_loop(node);
-    deliver_free(node->deliver);
     planner_free(node->planner);
     lead_free(node->lead);
     crew_free(node->crew);

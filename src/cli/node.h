@@ -61,7 +61,6 @@ struct node {
     struct api *api;
     struct zones *zones;
     struct planner *planner;
-    struct deliver *deliver;
     struct assistant_pool *assistant; /* NULL: there is no language model */
     struct crew *crew;                /* of teams; NULL: nobody works on them in here */
     struct lead *lead;

@@ -1,8 +1,8 @@
 /* deliver/channel.h: the ways to bring a message to somebody: by mail, to the web, to a phone.
  *
- * A delivery is a task of its own with everything in its payload that sending needs (message.h).
- * Each channel is a service (queue/service.h). Sending the same message twice must show as one, as
- * far as the other side can tell: the id is the same at every try.
+ * A delivery is a task of its own with everything in its payload that sending needs
+ * (schedule/message.h). Each channel is a service (queue/service.h). Sending the same message twice
+ * must show as one, as far as the other side can tell: the id is the same at every try.
  *
  * Thread: a worker's; the options are constant.
  *
@@ -24,7 +24,8 @@ struct channel_options {
 /* `arg` of all of them is a const struct channel_options. */
 void email_run(void *arg, const struct service_call *call, struct service_end *end);
 void mobile_run(void *arg, const struct service_call *call, struct service_end *end);
-/* What stores the notification is the end of this task, in its transaction (deliver.c). */
+/* What stores the notification is the end of this task, in its transaction (schedule/delivery.c).
+ */
 void web_run(void *arg, const struct service_call *call, struct service_end *end);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "deliver/channel.h"
-#include "deliver/message.h"
+#include "schedule/message.h"
 
 #define NO_TITLE STR("Errand")
 

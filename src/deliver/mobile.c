@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "client/post.h"
 #include "deliver/channel.h"
-#include "deliver/message.h"
+#include "schedule/message.h"
 #include "wire/base64.h"
 
 #define TOPIC_TEXT_MAX 4000 /* bytes: what ntfy shows as a message; more becomes a file there */

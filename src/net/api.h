@@ -16,7 +16,6 @@
 
 #include "assist/assistant_pool.h"
 #include "base/clock.h"
-#include "deliver/deliver.h"
 #include "net/auth.h"
 #include "net/events.h"
 #include "net/server.h"
@@ -58,7 +57,6 @@ struct api_parts {
     struct server *server;
     struct str address; /* HOST:PORT as it is reached */
     struct planner *planner;
-    struct deliver *deliver;
     struct assistant_pool *assistant; /* NULL: there is no language model */
     struct lead *lead;                /* of teams */
 };

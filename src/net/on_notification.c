@@ -127,7 +127,7 @@ bool on_notification_read(struct call *call, struct err *err)
     order->owner = call_user(call);
     call->own = order;
     call->done = answer_read;
-    notification_ask(call->api->parts.deliver, call_command(call, COMMAND_GUEST), order);
+    planner_ask_read(call->api->parts.planner, call_command(call, COMMAND_GUEST), order);
     return true;
 }
 

@@ -4,10 +4,10 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "base/map.h"
-#include "deliver/usage.h"
 #include "net/on.h"
 #include "net/schedule_in.h"
 #include "net/task_out.h"
+#include "schedule/usage.h"
 #include "wire/time.h"
 
 #define PAGE        2000 /* records read at once */

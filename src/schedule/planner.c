@@ -3,7 +3,7 @@
  * What it knows between batches is when the next schedule is due, nothing else; it follows from
  * what was committed (planner_settled). See planner.h.
  *
- * Thread: engine. Keeps: no occurrence is lost or doubled (DESIGN rule 6).
+ * Thread: engine. Keeps: no occurrence is lost or doubled.
  *
  * SPDX-License-Identifier: MIT */
 #include "schedule/planner.h"
@@ -12,8 +12,6 @@
 #include "base/mem.h"
 #include "schedule/planner_data.h"
 
-#define NEVER INT64_MAX
-
 static struct planner *planner_of(struct guest *guest)
 {
     return HOLDER(guest, struct planner, guest);
@@ -21,25 +19,20 @@ static struct planner *planner_of(struct guest *guest)
 
 /* ---- When ---- */
 
-static int64_t until(int64_t at_ms, int64_t now_ms)
+int64_t planner_until(int64_t at_ms, int64_t now_ms)
 {
-    return at_ms == NEVER ? NEVER : MAX(at_ms - now_ms, 0);
+    return at_ms == PLANNER_NEVER ? PLANNER_NEVER : MAX(at_ms - now_ms, 0);
 }
 
 static int64_t due_in_ms(struct guest *guest, struct now now)
 {
     const struct planner *planner = planner_of(guest);
     if (!planner->leads) {
-        return NEVER;
+        return PLANNER_NEVER;
     }
-    int64_t in = until(MIN(planner->next_ms, planner->expire_ms), now.wall_ms);
-    in = MIN(in, until(planner->zones_at_mono_ms, now.mono_ms));
-    in = MIN(in, until(planner->clear_at_mono_ms, now.mono_ms));
-    if (planner->survey.under_way) {
-        in = MIN(in, until(planner->survey.at_mono_ms, now.mono_ms));
-    }
+    int64_t in = MIN(planner_until(planner->next_ms, now.wall_ms), upkeep_due_in_ms(planner, now));
     if (planner->with.shared && !planner->with.is_told) {
-        in = MIN(in, until(planner->looked_mono_ms + PLANNER_POLL_MS, now.mono_ms));
+        in = MIN(in, planner_until(planner->looked_mono_ms + PLANNER_POLL_MS, now.mono_ms));
     }
     return in;
 }
@@ -58,26 +51,10 @@ void planner_saved(struct planner *planner, const struct record *record)
 bool planner_save(struct planner *planner, struct batch *batch, const struct record *records,
                   size_t count)
 {
-    struct err err = ERR_INIT;
-    struct tx *tx = guest_tx(batch);
-    struct record_save *saves = arena_array(guest_arena(batch), struct record_save, count);
-    bool applied = true;
     for (size_t i = 0; i < count; i++) {
-        saves[i].record = &records[i];
-    }
-    if (tx == NULL || !tx_records_save(tx, saves, count, &err)) {
-        guest_store_failed(batch, &err);
-        return false;
-    }
-    guest_wrote(batch);
-    for (size_t i = 0; i < count; i++) {
-        applied = applied && saves[i].applied;
         planner_saved(planner, &records[i]);
     }
-    if (!applied) {
-        guest_lost(batch);
-    }
-    return applied;
+    return guest_save_records(batch, records, count);
 }
 
 bool planner_load_schedule(struct batch *batch, struct task_id id, bool *found,
@@ -85,12 +62,10 @@ bool planner_load_schedule(struct batch *batch, struct task_id id, bool *found,
 {
     struct err err = ERR_INIT;
     struct record_load load = {.kind = RECORD_SCHEDULE, .id = id};
-    struct tx *tx = guest_tx(batch);
-    if (tx == NULL) {
+    if (!guest_load_record(batch, &load, guest_arena(batch))) {
         return false;
     }
-    if (!tx_records_load(tx, &load, 1, guest_arena(batch), &err) ||
-        (load.found && !schedule_load(&load.record, guest_arena(batch), out, &err))) {
+    if (load.found && !schedule_load(&load.record, guest_arena(batch), out, &err)) {
         guest_store_failed(batch, &err);
         return false;
     }
@@ -199,85 +174,11 @@ static void act_on_schedules(struct planner *planner, struct batch *batch)
     }
 }
 
-/* A run that still goes on stays for another while. */
-static bool spare(struct planner *planner, struct batch *batch, const struct record *record)
-{
-    struct err err = ERR_INIT;
-    struct execution run;
-    if (!execution_load(record, guest_arena(batch), &run, &err)) {
-        guest_store_failed(batch, &err);
-        return false;
-    }
-    run.expires_ms = planner_expiry_ms(planner, guest_now(batch).wall_ms);
-    struct record kept = execution_record(&run, guest_arena(batch));
-    return planner_save(planner, batch, &kept, 1);
-}
-
-static void remove_old(struct planner *planner, struct batch *batch, const struct records *old)
-{
-    struct err err = ERR_INIT;
-    struct task_id *ids = arena_array(guest_arena(batch), struct task_id, old->count);
-    size_t n = 0;
-    for (size_t i = 0; i < old->count; i++) {
-        if (old->at[i].mark != EXECUTION_RUNNING) {
-            ids[n++] = old->at[i].id;
-        } else if (!spare(planner, batch, &old->at[i])) {
-            return;
-        }
-    }
-    struct tx *tx = guest_tx(batch);
-    if (tx != NULL && n > 0 && !tx_records_delete(tx, RECORD_EXECUTION, ids, n, &err)) {
-        guest_store_failed(batch, &err);
-        return;
-    }
-    guest_wrote(batch);
-}
-
-/* Old entries leave the history. */
-static void expire(struct planner *planner, struct batch *batch)
-{
-    struct records old;
-    struct err err = ERR_INIT;
-    struct tx *tx = guest_tx(batch);
-    if (tx == NULL) {
-        return;
-    }
-    if (!tx_records_due(tx, RECORD_EXECUTION, guest_now(batch).wall_ms, EXPIRE_CHUNK,
-                        guest_arena(batch), &old, &planner->draft.expire_ms, &err)) {
-        guest_store_failed(batch, &err);
-    } else if (old.count > 0) {
-        remove_old(planner, batch, &old);
-    }
-}
-
-static void look_at_zones(struct planner *planner, struct now now)
-{
-    uint64_t stamp = zones_stamp(planner->with.zones);
-    if (stamp != planner->zones_stamp) {
-        planner->zones_stamp = stamp;
-        survey_begin(planner, now);
-    }
-    planner->zones_at_mono_ms =
-        planner->with.zones_every_ms == 0 ? NEVER : now.mono_ms + planner->with.zones_every_ms;
-}
-
 static void act(struct guest *guest, struct batch *batch)
 {
     struct planner *planner = planner_of(guest);
-    struct now now = guest_now(batch);
-    if (until(planner->zones_at_mono_ms, now.mono_ms) == 0) {
-        look_at_zones(planner, now);
-    }
-    if (planner->expire_ms <= now.wall_ms) {
-        expire(planner, batch);
-    }
-    if (planner->survey.under_way && planner->survey.at_mono_ms <= now.mono_ms) {
-        survey_step(planner, batch);
-    }
-    if (until(planner->clear_at_mono_ms, now.mono_ms) == 0) {
-        clear_step(planner, batch);
-    }
-    if (planner->next_ms <= now.wall_ms || planner->with.shared) {
+    upkeep_act(planner, batch);
+    if (planner->next_ms <= guest_now(batch).wall_ms || planner->with.shared) {
         act_on_schedules(planner, batch);
     }
 }
@@ -287,8 +188,9 @@ static void act(struct guest *guest, struct batch *batch)
 static void draft_clear(struct planner *planner)
 {
     planner->draft.acted = planner->draft.surveyed = planner->draft.cleared = false;
-    planner->draft.next_ms = planner->draft.due_ms = planner->draft.gone_ms = NEVER;
-    planner->draft.expire_ms = 0;
+    planner->draft.next_ms = planner->draft.due_ms = planner->draft.gone_ms = PLANNER_NEVER;
+    planner->draft.expire_ms = planner->draft.expire_at_ms = 0;
+    usage_forget_reserved(&planner->limit);
 }
 
 static void settled(struct guest *guest, struct batch *batch, bool committed)
@@ -302,6 +204,8 @@ static void settled(struct guest *guest, struct batch *batch, bool committed)
         }
         planner->expire_ms =
             planner->draft.expire_ms != 0 ? planner->draft.expire_ms : planner->expire_ms;
+        planner->expire_at_ms =
+            planner->draft.expire_at_ms != 0 ? planner->draft.expire_at_ms : planner->expire_at_ms;
         planner->next_ms = MIN(planner->next_ms, planner->draft.due_ms);
         planner->expire_ms = MIN(planner->expire_ms, planner->draft.gone_ms);
         planner->survey = planner->draft.surveyed ? planner->draft.survey : planner->survey;
@@ -329,9 +233,11 @@ struct planner *planner_new(const struct planner_options *options)
                                     .act = act,
                                     .changed = planner_changed,
                                     .progressed = planner_progressed,
+                                    .may_revive = planner_may_revive,
                                     .settled = settled,
                                     .leads = leads};
     planner->with = *options;
+    planner->limit.queries_max = options->queries_max;
     planner->leads = !options->shared;
     planner->looked_mono_ms = planner->clear_at_mono_ms = INT64_MIN / 2;
     planner->due_most = PLANNER_DUE_MIN;
@@ -341,17 +247,15 @@ struct planner *planner_new(const struct planner_options *options)
 
 void planner_free(struct planner *planner)
 {
-    mem_free(planner);
+    if (planner != NULL) {
+        usage_limit_fini(&planner->limit);
+        mem_free(planner);
+    }
 }
 
 struct guest *planner_guest(struct planner *planner)
 {
     return &planner->guest;
-}
-
-void planner_set_hooks(struct planner *planner, const struct planner_hooks *hooks)
-{
-    planner->with.hooks = *hooks;
 }
 
 struct zones *planner_zones(const struct planner *planner)

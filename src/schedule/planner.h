@@ -1,9 +1,11 @@
-/* schedule/planner.h: fires schedules when they are due, and keeps their history.
+/* schedule/planner.h: fires schedules when they are due, keeps their history and delivers results.
  *
  * A guest of the engine (queue/guest.h): every occurrence is written in one transaction as an
  * execution, the task that runs it and the schedule's next time, so that a crash in between loses
  * and doubles none. No schedule lives in memory: the planner knows when the next one is due and
- * reads it then. Only the leader fires; the end of a run is noted by whatever node ends its task.
+ * reads it then. Only the leader fires; the end of a run is noted by whatever node ends its task:
+ * with that end go what it cost (usage.h) and one task for each channel of its schedule
+ * (delivery.h), or none of them.
  *
  * Clients' wishes come as commands (COMMAND_GUEST): planner_ask() makes one of a `struct
  * planner_order`. Lists and details are read by the reader threads (store/record.h).
@@ -16,6 +18,7 @@
 
 #include "queue/guest.h"
 #include "schedule/execution.h"
+#include "schedule/notification.h"
 #include "schedule/schedule_plan.h"
 
 /* Schedules that one batch takes on: at first, and while they are small. Whoever asks for something
@@ -30,39 +33,21 @@
 
 struct planner;
 
-/* What others add to a run, inside its batch. Each may be NULL. */
-struct planner_hooks {
-    void *arg;
-    /* A run has ended: SUCCESS or FAILURE. What is changed in the execution is saved with it; the
-     * schedule is to be looked at. */
-    void (*run_ended)(void *arg, struct batch *batch, const struct schedule *schedule,
-                      struct execution *execution, const struct task *task);
-    /* May `count` runs begin? What they need is set aside for them in this batch. False: `reason`
-     * says why not, and *until_ms when they may (0: not by itself). A run by the schedule's own
-     * rhythm then pauses it until that time; one that was asked for is refused. */
-    bool (*may_run)(void *arg, struct batch *batch, const struct schedule *schedule, size_t count,
-                    struct str *reason, int64_t *until_ms);
-    /* A schedule was removed. */
-    void (*removed)(void *arg, struct batch *batch, const struct schedule *schedule);
-};
-
 struct planner_options {
     struct zones *zones; /* borrowed */
     struct plan_limits limits;
     int64_t misfire_after_ms; /* [schedule] misfire_after */
-    int64_t retention_ms;     /* how long a finished execution is kept; 0: for ever */
+    int64_t retention_ms;     /* how long executions and notifications are kept; 0: for ever */
     int64_t zones_every_ms;   /* how often to look for new time zone data; 0: only at the start */
     struct str default_type;  /* of tasks: prompt, or remind where there is no LLM; borrowed */
     bool shared;              /* other nodes write to the same store */
     bool is_told;             /* ... and the engine says when to look at it: no polling */
-    struct planner_hooks hooks;
+    int64_t queries_max;      /* of one user in one day, UTC; 0: any number */
 };
 
 struct planner *planner_new(const struct planner_options *options);
 void planner_free(struct planner *planner);
 struct guest *planner_guest(struct planner *planner); /* for engine_options.guests */
-void planner_set_hooks(struct planner *planner,
-                       const struct planner_hooks *hooks); /* before the engine starts */
 
 /* ---- Wishes ---- */
 
@@ -101,6 +86,15 @@ struct planner_order {
  * not there, or not the owner's, is ERR_NOT_FOUND; times that cannot be are ERR_REFUSED; runs that
  * may not begin today are ERR_BUSY. */
 void planner_ask(struct planner *planner, struct command *command, struct planner_order *order);
+
+/* A notification was read. Said twice, the first time counts. */
+struct notification_order {
+    struct task_id id;
+    struct str owner;                 /* only if it is this user's; absent: anybody's */
+    struct notification notification; /* out; texts in the command's arena */
+};
+void planner_ask_read(struct planner *planner, struct command *command,
+                      struct notification_order *order);
 
 struct zones *planner_zones(const struct planner *planner);
 const struct plan_limits *planner_limits(const struct planner *planner);

@@ -24,13 +24,7 @@ struct wish {
 static bool find(struct wish *wish)
 {
     struct record_load load = {.kind = RECORD_SCHEDULE, .id = wish->order->id};
-    struct tx *tx = guest_tx(wish->batch);
-    struct err err = ERR_INIT;
-    if (tx == NULL) {
-        return false;
-    }
-    if (!tx_records_load(tx, &load, 1, wish->arena, &err)) {
-        guest_store_failed(wish->batch, &err);
+    if (!guest_load_record(wish->batch, &load, wish->arena)) {
         return false;
     }
     bool theirs = load.found &&
@@ -110,21 +104,8 @@ static void change(struct wish *wish)
 
 static void remove_it(struct wish *wish)
 {
-    const struct planner_hooks *hooks = &wish->planner->with.hooks;
-    struct err err = ERR_INIT;
-    if (!find(wish)) {
-        return;
-    }
-    struct tx *tx = guest_tx(wish->batch);
-    if (hooks->removed != NULL) {
-        hooks->removed(hooks->arg, wish->batch, &wish->schedule);
-    }
-    if (tx == NULL || !tx_records_delete(tx, RECORD_SCHEDULE, &wish->schedule.id, 1, &err)) {
-        guest_store_failed(wish->batch, &err);
-        return;
-    }
-    guest_wrote(wish->batch);
-    if (clear_begin(wish->planner, wish->batch, &wish->schedule)) {
+    if (find(wish) && guest_delete_records(wish->batch, RECORD_SCHEDULE, &wish->schedule.id, 1) &&
+        upkeep_clear_history(wish->planner, wish->batch, wish->schedule.id)) {
         wish->order->schedule = wish->schedule;
     }
 }
@@ -221,16 +202,9 @@ static struct str run_key(struct wish *wish)
 /* Whether that many runs may begin on top of the schedule's own. */
 static bool may_run(struct wish *wish, size_t count)
 {
-    const struct planner_hooks *hooks = &wish->planner->with.hooks;
-    struct str reason = STR_NONE;
-    int64_t until_ms = 0;
-    if (count == 0 || hooks->may_run == NULL ||
-        hooks->may_run(hooks->arg, wish->batch, &wish->schedule, count, &reason, &until_ms)) {
-        return true;
-    }
-    err_set(wish->err, ERR_BUSY, STR_FMT, STR_ARG(reason));
-    wish->err->retry_after_ms = until_ms == 0 ? 0 : until_ms - wish->now_ms;
-    return false;
+    const struct schedule *schedule = &wish->schedule;
+    return count == 0 || usage_reserve(&wish->planner->limit, wish->batch, schedule->user,
+                                       schedule->query_cost * (double)count, wish->err);
 }
 
 /* Somebody asks for it now: it is never left out, but it waits where runs wait for each other. */
@@ -356,7 +330,7 @@ static void (*const verbs[PLANNER_VERBS])(struct wish *wish) = {
     [PLANNER_BACKFILL] = backfill, [PLANNER_REPLAN] = replan,
 };
 
-void planner_decide(struct guest *guest, struct batch *batch, struct command *command)
+static void decide(struct guest *guest, struct batch *batch, struct command *command)
 {
     struct wish wish = {.planner = HOLDER(guest, struct planner, guest),
                         .batch = batch,
@@ -373,5 +347,39 @@ void planner_ask(struct planner *planner, struct command *command, struct planne
 {
     command->kind = COMMAND_GUEST;
     command->guest =
-        (struct command_guest){.guest = &planner->guest, .decide = planner_decide, .what = order};
+        (struct command_guest){.guest = &planner->guest, .decide = decide, .what = order};
+}
+
+/* ---- Notifications ---- */
+
+static void decide_read(struct guest *guest, struct batch *batch, struct command *command)
+{
+    struct notification_order *order = command->guest.what;
+    struct notification *notification = &order->notification;
+    struct record_load load = {.kind = RECORD_NOTIFICATION, .id = order->id};
+    (void)guest;
+    if (!guest_load_record(batch, &load, guest_arena(batch))) {
+        return;
+    }
+    if (!load.found || !(str_absent(order->owner) || str_eq(order->owner, load.record.owner))) {
+        err_set(&command->err, ERR_NOT_FOUND, "there is no such notification");
+        return;
+    }
+    load.record.body = arena_str(command->arena, load.record.body);
+    if (!notification_load(&load.record, command->arena, notification, &command->err) ||
+        notification->read) {
+        return;
+    }
+    notification->read = true;
+    notification->read_ms = guest_now(batch).wall_ms;
+    struct record record = notification_record(notification, guest_arena(batch));
+    (void)!guest_save_record(batch, &record);
+}
+
+void planner_ask_read(struct planner *planner, struct command *command,
+                      struct notification_order *order)
+{
+    command->kind = COMMAND_GUEST;
+    command->guest =
+        (struct command_guest){.guest = &planner->guest, .decide = decide_read, .what = order};
 }

@@ -1,4 +1,4 @@
-/* schedule/planner_data.h: what the files of the planner share and nobody else sees.
+/* schedule/planner_data.h: the planner's memory, and what its files share and nobody else sees.
  *
  * Thread: engine.
  *
@@ -7,13 +7,9 @@
 #define ERRAND_SCHEDULE_PLANNER_DATA_H
 
 #include "schedule/planner.h"
+#include "schedule/usage.h"
 
-#define SURVEY_CHUNK    100 /* schedules looked at in one batch when zone data may have changed */
-#define SURVEY_PAUSE_MS 10
-#define EXPIRE_CHUNK    100
-#define CLEAR_CHUNK     500 /* entries of a removed schedule's history that go in one batch */
-#define CLEAR_PAUSE_MS  10
-#define CLEAR_LOOK_MS   MINUTE_MS /* a shared store: another node may have removed one */
+#define PLANNER_NEVER INT64_MAX
 
 /* Where the walk through all schedules stands, in search of old zone data. */
 struct survey {
@@ -25,22 +21,25 @@ struct survey {
 struct planner {
     struct guest guest;
     struct planner_options with;
+    struct usage_limit limit;
     bool leads;
 
-    int64_t next_ms;   /* when the first schedule is due; 0: not known yet */
-    int64_t expire_ms; /* when the first execution is; 0: not known yet */
-    size_t due_most;   /* schedules that the next batch takes on */
+    int64_t next_ms;      /* when the first schedule is due; 0: not known yet */
+    int64_t expire_ms;    /* when the first execution is; 0: not known yet */
+    int64_t expire_at_ms; /* when to look for old notifications and costs; 0: at once */
+    size_t due_most;      /* schedules that the next batch takes on */
     int64_t looked_mono_ms;
     uint64_t zones_stamp;
     int64_t zones_at_mono_ms; /* when to look at the zone data again */
     struct survey survey;
-    int64_t clear_at_mono_ms; /* when to go on with what removed schedules left; NEVER: nothing */
+    int64_t clear_at_mono_ms; /* when to go on with what removed schedules left */
 
     struct { /* what becomes true when the batch is committed */
         bool acted;
-        int64_t next_ms, expire_ms; /* as the store said; NEVER_MS: none */
+        int64_t next_ms, expire_ms; /* as the store said; PLANNER_NEVER: none */
         int64_t due_ms, gone_ms;    /* the earliest that this batch saved itself */
         int64_t mono_ms;
+        int64_t expire_at_ms; /* 0: not looked */
         struct survey survey;
         bool surveyed, cleared;
         int64_t clear_at_mono_ms;
@@ -49,10 +48,12 @@ struct planner {
 
 /* ---- planner.c ---- */
 
+int64_t planner_until(int64_t at_ms, int64_t now_ms); /* 0: it is over; PLANNER_NEVER stays */
 void planner_saved(struct planner *planner, const struct record *record); /* notes when it is due */
-/* Saves; a schedule that somebody else changed meanwhile loses the batch. */
+/* Saves; a record that somebody else changed meanwhile loses the batch. */
 bool planner_save(struct planner *planner, struct batch *batch, const struct record *records,
                   size_t count);
+/* False: the batch is over. */
 bool planner_load_schedule(struct batch *batch, struct task_id id, bool *found,
                            struct schedule *out);
 
@@ -74,7 +75,6 @@ struct entry { /* one execution to be written */
     bool waits;   /* that waits for the run before it */
     bool applied; /* its key was free */
     struct str chat, purpose;
-    struct order *order;
 };
 
 struct round {
@@ -95,8 +95,6 @@ bool round_look_back(struct round *round, struct firing **firings, size_t count)
 
 /* The verbs add entries and change the schedule; nothing is written yet. */
 void firing_due(struct round *round, struct firing *firing); /* what its times and rules ask for */
-struct entry *firing_add(struct round *round, struct firing *firing, enum execution_status status,
-                         int64_t occurrence_ms);
 struct entry *firing_run(struct round *round, struct firing *firing, int64_t occurrence_ms,
                          bool waits);
 /* The same for an occurrence, which nobody may run again. */
@@ -104,36 +102,25 @@ struct entry *firing_run_once(struct round *round, struct firing *firing, int64_
                               bool waits);
 void firing_cancel_last(struct round *round, const struct firing *firing);
 void firing_wake(struct round *round, struct firing *firing, int64_t at_ms);
-void firing_plan(struct round *round, struct firing *firing); /* its next time, or its end */
 
 /* Writes executions, tasks and schedules. False: the batch is over. */
 bool round_write(struct round *round, struct firing **firings, size_t count);
-
-/* ---- planner_task.c ---- */
-
-/* Creates the tasks of the runs that were applied. */
-bool round_create_tasks(struct round *round, struct firing *firing);
 
 /* ---- planner_end.c ---- */
 
 void planner_changed(struct guest *guest, struct batch *batch, const struct task *was,
                      const struct task *now);
 void planner_progressed(struct guest *guest, struct batch *batch, const struct task *now);
+bool planner_may_revive(struct guest *guest, struct batch *batch, const struct task *task,
+                        struct err *err);
 int64_t planner_expiry_ms(const struct planner *planner, int64_t now_ms); /* 0: never */
 
-/* ---- planner_command.c ---- */
+/* ---- planner_upkeep.c: what is old goes, and zone data that changed is looked at ---- */
 
-void planner_decide(struct guest *guest, struct batch *batch, struct command *command);
-
-/* ---- planner_clear.c: the history of schedules that were removed ---- */
-
-/* Its first entries; the rest goes in later batches. False: the batch is over. */
-bool clear_begin(struct planner *planner, struct batch *batch, const struct schedule *schedule);
-void clear_step(struct planner *planner, struct batch *batch);
-
-/* ---- planner_survey.c ---- */
-
-void survey_begin(struct planner *planner, struct now now);
-void survey_step(struct planner *planner, struct batch *batch);
+void upkeep_act(struct planner *planner, struct batch *batch);
+int64_t upkeep_due_in_ms(const struct planner *planner, struct now now);
+/* Removes the first entries of a removed schedule's history; the rest goes in later batches. False:
+ * the batch is over. */
+bool upkeep_clear_history(struct planner *planner, struct batch *batch, struct task_id schedule);
 
 #endif

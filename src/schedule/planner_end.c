@@ -3,6 +3,7 @@
  * Thread: engine; on whatever node the task changes. Keeps: I6.
  *
  * SPDX-License-Identifier: MIT */
+#include "schedule/delivery.h"
 #include "schedule/planner_data.h"
 
 /* Removed in the night after its time is over: not one by one. */
@@ -12,28 +13,26 @@ int64_t planner_expiry_ms(const struct planner *planner, int64_t now_ms)
     return keep_ms == 0 ? 0 : (now_ms + keep_ms) / DAY_MS * DAY_MS + DAY_MS;
 }
 
-/* The execution of a task; not found: it is no run, or its schedule was removed. */
-static bool load_run(struct batch *batch, struct task_id id, bool *found, struct execution *out)
+/* The execution of a task. False: it is no run, or its schedule was removed, or the batch is over.
+ */
+static bool find_run(struct batch *batch, struct task_id id, struct execution *out)
 {
     struct err err = ERR_INIT;
     struct record_load load = {.kind = RECORD_EXECUTION, .id = id};
-    struct tx *tx = guest_tx(batch);
-    if (tx == NULL) {
+    if (!guest_load_record(batch, &load, guest_arena(batch)) || !load.found) {
         return false;
     }
-    if (!tx_records_load(tx, &load, 1, guest_arena(batch), &err) ||
-        (load.found && !execution_load(&load.record, guest_arena(batch), out, &err))) {
+    if (!execution_load(&load.record, guest_arena(batch), out, &err)) {
         guest_store_failed(batch, &err);
         return false;
     }
-    *found = load.found;
     return true;
 }
 
-static bool save_run(struct planner *planner, struct batch *batch, const struct execution *run)
+static void save_run(struct planner *planner, struct batch *batch, const struct execution *run)
 {
     struct record record = execution_record(run, guest_arena(batch));
-    return planner_save(planner, batch, &record, 1);
+    (void)!planner_save(planner, batch, &record, 1);
 }
 
 /* ---- Its end ---- */
@@ -76,15 +75,14 @@ static bool decide_schedule(struct schedule *schedule, const struct execution *r
     return true;
 }
 
+/* What the end of a run means for its schedule and for whoever waits for its result. False: the
+ * batch is over. */
 static bool end_in_schedule(struct planner *planner, struct batch *batch, const struct task *task,
                             struct execution *run)
 {
-    const struct planner_hooks *hooks = &planner->with.hooks;
     struct schedule schedule;
-    bool found, says = run->status == EXECUTION_SUCCESS && run->content.len > 0;
-    if (!run->decides && !says && hooks->run_ended == NULL) {
-        return true;
-    }
+    int64_t retention_ms = planner->with.retention_ms;
+    bool found, well = run->status == EXECUTION_SUCCESS, says = well && run->content.len > 0;
     if (!planner_load_schedule(batch, run->schedule, &found, &schedule)) {
         return false;
     }
@@ -95,8 +93,13 @@ static bool end_in_schedule(struct planner *planner, struct batch *batch, const 
     if (says) {
         schedule_remember(&schedule, run->content, guest_arena(batch));
     }
-    if (hooks->run_ended != NULL) {
-        hooks->run_ended(hooks->arg, batch, &schedule, run, task);
+    if (!usage_note(batch, run, task)) {
+        return false;
+    }
+    if (well) {
+        deliveries_create(batch, &schedule, run, retention_ms);
+    } else if (task->state != TASK_CANCELLED) { /* whoever cancelled it knows */
+        deliveries_tell_failure(batch, &schedule, run, retention_ms);
     }
     if (!changed && !says) {
         return true;
@@ -108,51 +111,55 @@ static bool end_in_schedule(struct planner *planner, struct batch *batch, const 
 
 /* ---- Changes ---- */
 
-static void on_end(struct planner *planner, struct batch *batch, const struct task *task,
-                   struct execution *run)
+static void change_run(struct planner *planner, struct batch *batch, const struct task *was,
+                       const struct task *now, struct execution *run)
 {
-    end_run(batch, task, run);
-    if (end_in_schedule(planner, batch, task, run)) {
-        (void)!save_run(planner, batch, run);
+    if (task_state_terminal(now->state)) {
+        end_run(batch, now, run);
+        if (end_in_schedule(planner, batch, now, run)) {
+            save_run(planner, batch, run);
+        }
+    } else if (was != NULL && task_state_terminal(was->state)) {
+        /* Retried by hand: the run goes on, and counts for the day of that retry from now on. */
+        run->status = EXECUTION_RUNNING;
+        run->finished_ms = 0;
+        run->content = STR_NONE;
+        if (planner->limit.queries_max != 0) {
+            run->counted_ms = guest_now(batch).wall_ms;
+        }
+        save_run(planner, batch, run);
+    } else if (was != NULL && was->state == TASK_RUNNING && was->attempt == 1) {
+        /* The first attempt is over and others follow: when it began is known now. While it runs
+         * its task says so; a write for every start would cost more than that look. */
+        run->started_ms = was->started_ms;
+        save_run(planner, batch, run);
     }
-}
-
-/* A failed task was retried by hand: the run goes on. */
-static void on_revival(struct planner *planner, struct batch *batch, struct execution *run)
-{
-    run->status = EXECUTION_RUNNING;
-    run->finished_ms = 0;
-    run->content = STR_NONE;
-    (void)!save_run(planner, batch, run);
-}
-
-/* The first attempt is over and others follow: when it began is known now. While it runs its task
- * says so; a write for every start would cost more than that look. */
-static void on_first_try(struct planner *planner, struct batch *batch, const struct task *was,
-                         struct execution *run)
-{
-    run->started_ms = was->started_ms;
-    (void)!save_run(planner, batch, run);
 }
 
 void planner_changed(struct guest *guest, struct batch *batch, const struct task *was,
                      const struct task *now)
 {
     struct planner *planner = HOLDER(guest, struct planner, guest);
+    struct delivery delivery;
     struct execution run;
-    bool found, ends = task_state_terminal(now->state);
-    bool revived = was != NULL && task_state_terminal(was->state) && !ends;
-    bool tried = was != NULL && was->state == TASK_RUNNING && was->attempt == 1 && !ends;
-    if (id_none(now->schedule) || !(ends || revived || tried) ||
-        !load_run(batch, now->id, &found, &run) || !found) {
+    if (id_none(now->schedule)) {
         return;
     }
-    if (ends) {
-        on_end(planner, batch, now, &run);
-    } else if (revived) {
-        on_revival(planner, batch, &run);
-    } else {
-        on_first_try(planner, batch, was, &run);
+    if (delivery_of(now, &delivery)) {
+        if (was != NULL) {
+            delivery_changed(batch, &delivery, was, now, planner->with.retention_ms);
+        }
+        return;
+    }
+    bool ends = task_state_terminal(now->state);
+    bool revived = was != NULL && task_state_terminal(was->state);
+    bool tried = was != NULL && was->state == TASK_RUNNING && was->attempt == 1;
+    bool counts = usage_counts(&planner->limit, was, now);
+    if ((ends || revived || tried || counts) && find_run(batch, now->id, &run)) {
+        change_run(planner, batch, was, now, &run);
+        if (counts) {
+            usage_count_run(&planner->limit, batch, was, now, &run);
+        }
     }
 }
 
@@ -160,11 +167,21 @@ void planner_progressed(struct guest *guest, struct batch *batch, const struct t
 {
     struct planner *planner = HOLDER(guest, struct planner, guest);
     struct execution run;
-    bool found;
-    if (id_none(now->schedule) || !load_run(batch, now->id, &found, &run) || !found) {
+    if (id_none(now->schedule) || !find_run(batch, now->id, &run)) {
         return;
     }
     execution_step(&run, guest_now(batch).wall_ms, now->progress, now->progress_message,
                    guest_arena(batch));
-    (void)!save_run(planner, batch, &run);
+    save_run(planner, batch, &run);
+}
+
+bool planner_may_revive(struct guest *guest, struct batch *batch, const struct task *task,
+                        struct err *err)
+{
+    struct planner *planner = HOLDER(guest, struct planner, guest);
+    struct delivery delivery;
+    struct execution run;
+    return planner->limit.queries_max == 0 || id_none(task->schedule) ||
+           delivery_of(task, &delivery) || !find_run(batch, task->id, &run) ||
+           usage_reserve(&planner->limit, batch, run.user, MAX(task->cost.estimated, 0), err);
 }

@@ -4,7 +4,7 @@
  * executions, their tasks, the schedules with their next times. An execution's key says which
  * occurrence it is: when the key is taken another node ran it, and nothing is left to do.
  *
- * Thread: engine. Keeps: no occurrence is lost or doubled (DESIGN rule 6).
+ * Thread: engine. Keeps: no occurrence is lost or doubled.
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
@@ -43,7 +43,6 @@ static void look_at_last(struct round *round, struct firing *firing, const struc
 
 bool round_look_back(struct round *round, struct firing **firings, size_t count)
 {
-    struct err err = ERR_INIT;
     struct record_load *loads = arena_array(round->arena, struct record_load, count);
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
@@ -52,8 +51,7 @@ bool round_look_back(struct round *round, struct firing **firings, size_t count)
                                               .id = firings[i]->schedule->last_run};
         }
     }
-    if (n > 0 && !tx_records_load(round->tx, loads, n, round->arena, &err)) {
-        guest_store_failed(round->batch, &err);
+    if (!guest_load_records(round->batch, loads, n, round->arena)) {
         return false;
     }
     n = 0;
@@ -67,8 +65,10 @@ bool round_look_back(struct round *round, struct firing **firings, size_t count)
 
 /* ---- Entries ---- */
 
-static struct entry *add_entry(struct round *round)
+static struct entry *add_entry(struct round *round, struct firing *firing,
+                               enum execution_status status, int64_t occurrence_ms)
 {
+    const struct schedule *schedule = firing->schedule;
     if (round->count == round->room) {
         size_t room = MAX(round->room * 2, (size_t)ENTRIES_AT_FIRST);
         struct entry *more = arena_array(round->arena, struct entry, room);
@@ -76,16 +76,9 @@ static struct entry *add_entry(struct round *round)
         round->entries = more;
         round->room = room;
     }
-    return &round->entries[round->count++];
-}
-
-struct entry *firing_add(struct round *round, struct firing *firing, enum execution_status status,
-                         int64_t occurrence_ms)
-{
-    const struct schedule *schedule = firing->schedule;
     firing->first = firing->count == 0 ? round->count : firing->first;
     firing->count++;
-    struct entry *entry = add_entry(round);
+    struct entry *entry = &round->entries[round->count++];
     *entry = (struct entry){.firing = firing, .execution = EXECUTION_INIT};
     struct execution *execution = &entry->execution;
     execution->id = guest_make_id(round->batch);
@@ -104,7 +97,7 @@ struct entry *firing_add(struct round *round, struct firing *firing, enum execut
 struct entry *firing_run(struct round *round, struct firing *firing, int64_t occurrence_ms,
                          bool waits)
 {
-    struct entry *entry = firing_add(round, firing, EXECUTION_RUNNING, occurrence_ms);
+    struct entry *entry = add_entry(round, firing, EXECUTION_RUNNING, occurrence_ms);
     entry->run = true;
     entry->waits = waits;
     entry->execution.task = entry->execution.id;
@@ -124,7 +117,7 @@ struct entry *firing_run_once(struct round *round, struct firing *firing, int64_
 static void leave_out(struct round *round, struct firing *firing, int64_t occurrence_ms,
                       uint64_t count, const char *why)
 {
-    struct entry *entry = firing_add(round, firing, EXECUTION_SKIPPED, occurrence_ms);
+    struct entry *entry = add_entry(round, firing, EXECUTION_SKIPPED, occurrence_ms);
     struct execution *execution = &entry->execution;
     struct str key = execution_key(firing->schedule->id, occurrence_ms, round->arena);
     execution->key = arena_printf(round->arena, STR_FMT "!", STR_ARG(key));
@@ -147,18 +140,16 @@ void firing_cancel_last(struct round *round, const struct firing *firing)
  * made up, as after any pause. */
 static bool may_run(struct round *round, struct firing *firing)
 {
-    const struct planner_hooks *hooks = &round->planner->with.hooks;
     struct schedule *schedule = firing->schedule;
-    struct str reason = STR_NONE;
-    int64_t until_ms = 0;
-    if (hooks->may_run == NULL ||
-        hooks->may_run(hooks->arg, round->batch, schedule, 1, &reason, &until_ms)) {
+    struct err refused = ERR_INIT;
+    if (usage_reserve(&round->planner->limit, round->batch, schedule->user, schedule->query_cost,
+                      &refused)) {
         return true;
     }
     schedule->status = SCHEDULE_PAUSED;
-    schedule->paused_reason = arena_str(round->arena, reason);
+    schedule->paused_reason = arena_str(round->arena, str_of(refused.text));
     schedule->next_ms = 0;
-    schedule->wake_ms = until_ms;
+    schedule->wake_ms = round->now_ms + refused.retry_after_ms;
     schedule->updated_ms = round->now_ms;
     return false;
 }
@@ -262,7 +253,7 @@ static catch_up_fn *const catch_up[] = {
 
 /* ---- A schedule that is due ---- */
 
-void firing_plan(struct round *round, struct firing *firing)
+static void plan_on(struct round *round, struct firing *firing)
 {
     struct schedule *schedule = firing->schedule;
     bool runs = false;
@@ -278,10 +269,10 @@ void firing_plan(struct round *round, struct firing *firing)
 
 void firing_wake(struct round *round, struct firing *firing, int64_t at_ms)
 {
-    struct entry *entry = firing_add(round, firing, EXECUTION_WAKE_UP, at_ms);
+    struct entry *entry = add_entry(round, firing, EXECUTION_WAKE_UP, at_ms);
     struct str key = execution_key(firing->schedule->id, at_ms, round->arena);
     entry->execution.key = arena_printf(round->arena, STR_FMT "~", STR_ARG(key));
-    firing_plan(round, firing);
+    plan_on(round, firing);
 }
 
 /* It was paused until a certain time: what was missed meanwhile is not made up. */
@@ -290,7 +281,7 @@ static void resume(struct round *round, struct firing *firing)
     firing->schedule->status = SCHEDULE_ACTIVE;
     firing->schedule->paused_reason = STR_NONE;
     firing->schedule->cursor_ms = round->now_ms;
-    firing_plan(round, firing);
+    plan_on(round, firing);
 }
 
 void firing_due(struct round *round, struct firing *firing)
@@ -313,29 +304,154 @@ void firing_due(struct round *round, struct firing *firing)
         catch_up[schedule->misfire](round, firing, missed_upto_ms, MAX(missed, (uint64_t)1));
     }
     if (!firing->put_off && schedule->status != SCHEDULE_PAUSED) {
-        firing_plan(round, firing);
+        plan_on(round, firing);
     }
+}
+
+/* ---- The tasks of runs ---- */
+
+/* What a run is told when its schedule brings no payload of its own. */
+static struct str default_payload(struct round *round, const struct entry *entry)
+{
+    const struct schedule *schedule = entry->firing->schedule;
+    char text[TASK_ID_TEXT];
+    SCOPED(buf_fini) struct buf payload = BUF_INIT(SCHEDULE_PAYLOAD_MAX);
+    struct json_writer w = JSON_WRITER(&payload);
+    struct str purpose = str_absent(entry->purpose) ? schedule->purpose : entry->purpose;
+    const struct {
+        const char *key;
+        struct str text;
+    } texts[] = {{"title", schedule->title},       {"purpose", purpose},
+                 {"userId", schedule->user},       {"chatId", entry->execution.chat},
+                 {"messageId", schedule->message}, {"timezone", schedule->timezone}};
+    json_open_object(&w);
+    json_put_str(&w, "scheduleId", id_text(schedule->id, text));
+    json_put_str(&w, "executionId", id_text(entry->execution.id, text));
+    json_put_time(&w, "scheduledFor", entry->execution.scheduled_ms);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        if (!str_absent(texts[i].text)) {
+            json_put_str(&w, texts[i].key, texts[i].text);
+        }
+    }
+    if (!str_absent(schedule->messages)) {
+        json_put_raw(&w, "messages", schedule->messages);
+    }
+    json_close_object(&w);
+    return arena_str(round->arena, buf_view(&payload));
+}
+
+static struct order order_of(struct round *round, const struct entry *entry)
+{
+    const struct schedule *schedule = entry->firing->schedule;
+    struct str type = str_absent(schedule->type) || schedule->type.len == 0
+                          ? round->planner->with.default_type
+                          : schedule->type;
+    return (struct order){
+        .named = true,
+        .delay_ms = -1,
+        .task = {.id = entry->execution.id,
+                 .type = type,
+                 .queue = schedule->queue,
+                 .document = schedule->document.len == 0 ? STR_NONE : schedule->document,
+                 .payload = str_absent(schedule->payload) ? default_payload(round, entry)
+                                                          : schedule->payload,
+                 .priority = schedule->priority,
+                 .max_retries = (int32_t)schedule->max_retries,
+                 .timeout_ms = schedule->timeout_ms,
+                 .backoff = TASK_BACKOFF_DEFAULT,
+                 .schedule = schedule->id,
+                 .runs_anyway = true,
+                 .progress = -1,
+                 .cost = {schedule->query_cost, -1, -1}},
+    };
+}
+
+/* It waits for the run before it, however that ends: one of the same request, or the last one. */
+static void let_wait(struct round *round, struct order *orders, size_t at, struct task_id last)
+{
+    struct order_need *need = arena_new(round->arena, struct order_need);
+    if (at > 0) {
+        need->order = at;
+    } else {
+        need->id = last;
+    }
+    orders[at].needs = need;
+    orders[at].needs_count = 1;
+}
+
+static size_t list_orders(struct round *round, struct firing *firing, struct order *orders,
+                          struct entry **entries)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < firing->count; i++) {
+        struct entry *entry = &round->entries[firing->first + i];
+        if (!entry->run || !entry->applied) {
+            continue; /* the key is taken: that occurrence has run */
+        }
+        entries[n] = entry;
+        orders[n] = order_of(round, entry);
+        if (entry->waits && (n > 0 || firing->last_open)) {
+            let_wait(round, orders, n, firing->schedule->last_run);
+        }
+        n++;
+    }
+    return n;
+}
+
+/* No task could be created: the history says so, and the rhythm goes on. */
+static bool note_failure(struct round *round, struct firing *firing, struct entry **entries,
+                         size_t count, const struct err *why)
+{
+    struct record *records = arena_array(round->arena, struct record, count);
+    for (size_t i = 0; i < count; i++) {
+        struct execution *execution = &entries[i]->execution;
+        execution->version = 1;
+        execution->task = TASK_ID_NONE;
+        execution->status = EXECUTION_FAILURE;
+        execution->finished_ms = round->now_ms;
+        execution->content = arena_str(round->arena, str_of(why->text));
+        records[i] = execution_record(execution, round->arena);
+        if (execution->decides) {
+            firing->schedule->status = SCHEDULE_FAILED;
+            firing->schedule->paused_reason = execution->content;
+        }
+    }
+    return planner_save(round->planner, round->batch, records, count);
+}
+
+static bool create_tasks(struct round *round, struct firing *firing)
+{
+    struct err err = ERR_INIT;
+    struct order *orders = arena_array(round->arena, struct order, firing->count);
+    struct entry **entries = arena_array(round->arena, struct entry *, firing->count);
+    size_t n = list_orders(round, firing, orders, entries);
+    if (n == 0) {
+        return true;
+    }
+    if (guest_create(round->batch, orders, n, &err)) {
+        firing->schedule->last_run = orders[n - 1].task.id;
+        firing->schedule->last_ms = round->now_ms;
+        return true;
+    }
+    if (err.kind == ERR_UNAVAILABLE || err.kind == ERR_FATAL || err.kind == ERR_CONFLICT) {
+        return false; /* the batch is over */
+    }
+    return note_failure(round, firing, entries, n, &err);
 }
 
 /* ---- Writing ---- */
 
 static bool write_executions(struct round *round)
 {
-    struct err err = ERR_INIT;
     struct record *records = arena_array(round->arena, struct record, round->count);
     struct record_save *saves = arena_array(round->arena, struct record_save, round->count);
     for (size_t i = 0; i < round->count; i++) {
         records[i] = execution_record(&round->entries[i].execution, round->arena);
         saves[i].record = &records[i];
     }
-    if (round->count == 0) {
-        return true;
-    }
-    if (!tx_records_save(round->tx, saves, round->count, &err)) {
-        guest_store_failed(round->batch, &err);
+    if (!guest_try_records(round->batch, saves, round->count)) {
         return false;
     }
-    guest_wrote(round->batch);
     for (size_t i = 0; i < round->count; i++) {
         round->entries[i].applied = saves[i].applied;
         planner_saved(round->planner, &records[i]);
@@ -354,7 +470,7 @@ bool round_write(struct round *round, struct firing **firings, size_t count)
         if (firings[i]->schedule == NULL || firings[i]->put_off) {
             continue;
         }
-        if (firings[i]->count > 0 && !round_create_tasks(round, firings[i])) {
+        if (firings[i]->count > 0 && !create_tasks(round, firings[i])) {
             return false;
         }
         records[n++] = schedule_record(firings[i]->schedule, round->arena);

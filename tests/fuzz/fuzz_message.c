@@ -3,8 +3,8 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "assist/chat.h"
-#include "deliver/message.h"
 #include "fuzz.h"
+#include "schedule/message.h"
 
 static void check_message(struct str text, struct arena *arena)
 {

@@ -34,10 +34,8 @@ static void open_engine(struct rig *rig)
         .misfire_after_ms = MINUTE_MS,
         .default_type = STR("remind")});
     rig->guests[0] = planner_guest(rig->planner);
-    rig->deliver = deliver_new(&(struct deliver_options){.queries_max = 0});
-    rig->guests[1] = deliver_guest(rig->deliver);
     rig->lead = lead_new(&(struct lead_options){0});
-    rig->guests[2] = lead_guest(rig->lead);
+    rig->guests[1] = lead_guest(rig->lead);
     CHECK_OK(engine_new(&(struct engine_options){.store = rig->store,
                                                  .broker = rig->broker,
                                                  .clock = &rig->clock,
@@ -46,7 +44,7 @@ static void open_engine(struct rig *rig)
                                                  .waiting_max = 2,
                                                  .grace_ms = 10000,
                                                  .guests = rig->guests,
-                                                 .guests_count = 3},
+                                                 .guests_count = 2},
                         &rig->engine, &err));
     CHECK_OK(engine_start(rig->engine, &err));
     CHECK_OK(queries_start(rig->store, 1, api_query_answered, rig->api, &rig->queries, &err));
@@ -76,7 +74,7 @@ void rig_open(struct rig *rig)
     open_engine(rig);
     api_open(rig->api,
              &(struct api_parts){rig->engine, rig->queries, rig->stand.server, STR("127.0.0.1:1"),
-                                 rig->planner, rig->deliver, NULL, rig->lead});
+                                 rig->planner, NULL, rig->lead});
     client_open(&rig->client, &rig->stand);
 }
 
@@ -94,7 +92,6 @@ void rig_close(struct rig *rig)
     server_free(rig->stand.server);
     api_free(rig->api);
     events_free(rig->events);
-    deliver_free(rig->deliver);
     lead_free(rig->lead);
     planner_free(rig->planner);
     zones_free(rig->zones);

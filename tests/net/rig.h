@@ -19,9 +19,8 @@ struct rig {
     struct broker *broker;
     struct zones *zones;
     struct planner *planner;
-    struct deliver *deliver;
     struct lead *lead;
-    struct guest *guests[3];
+    struct guest *guests[2];
     struct engine *engine;
     struct queries *queries;
     struct events *events;

@@ -15,9 +15,6 @@ static void seat_planner(struct desk *d)
     d->guests[0] = planner_guest(d->planner);
     d->bench.with.guests = d->guests;
     d->bench.with.guests_count = 1;
-    if (d->beside != NULL) {
-        d->guests[d->bench.with.guests_count++] = d->beside;
-    }
 }
 
 static void open_once(struct desk *d)

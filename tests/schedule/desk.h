@@ -16,8 +16,7 @@ struct desk {
     struct bench bench;
     struct planner_options with;
     struct planner *planner;
-    struct guest *beside; /* another guest, told after the planner; NULL: none */
-    struct guest *guests[2];
+    struct guest *guests[1];
     struct zones *zones;
     const char *zone_folder; /* NULL: the system's */
     struct err err;          /* of the last wish */

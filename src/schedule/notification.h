@@ -1,11 +1,11 @@
-/* deliver/notification.h: a message on the WEB channel: kept until its user has read it, and for a
+/* schedule/notification.h: a message on the WEB channel: kept until its user has read it, and for a
  * while longer.
  *
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
-#ifndef ERRAND_DELIVER_NOTIFICATION_H
-#define ERRAND_DELIVER_NOTIFICATION_H
+#ifndef ERRAND_SCHEDULE_NOTIFICATION_H
+#define ERRAND_SCHEDULE_NOTIFICATION_H
 
 #include "store/record.h"
 #include "wire/form.h"

@@ -1,7 +1,7 @@
-/* tests/deliver/test_message.c: a message comes out of a payload as it went in.
+/* tests/schedule/test_message.c: a message comes out of a payload as it went in.
  *
  * SPDX-License-Identifier: MIT */
-#include "deliver/message.h"
+#include "schedule/message.h"
 #include "test.h"
 
 TEST(a_message_survives_its_payload)

@@ -1,7 +1,7 @@
-/* deliver/notification.c: a message on the WEB channel. See notification.h.
+/* schedule/notification.c: a message on the WEB channel. See notification.h.
  *
  * SPDX-License-Identifier: MIT */
-#include "deliver/notification.h"
+#include "schedule/notification.h"
 
 #define SHOWN (FORM_SHOWN | FORM_KEPT)
 #define ROW(label, member, form_kind, form_use, ...)                                               \

@@ -1,4 +1,4 @@
-/* deliver/delivery.h: the tasks that bring one run's result to its channels. For deliver.c.
+/* schedule/delivery.h: the tasks that bring one run's result to its channels. For the planner.
  *
  * A delivery's idempotency key is "deliver:EXECUTION:CHANNEL": however often a run's end is told,
  * each channel is served once.
@@ -6,8 +6,8 @@
  * Thread: engine. Keeps: I6.
  *
  * SPDX-License-Identifier: MIT */
-#ifndef ERRAND_DELIVER_DELIVERY_H
-#define ERRAND_DELIVER_DELIVERY_H
+#ifndef ERRAND_SCHEDULE_DELIVERY_H
+#define ERRAND_SCHEDULE_DELIVERY_H
 
 #include "queue/guest.h"
 #include "schedule/execution.h"

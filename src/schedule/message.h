@@ -1,10 +1,10 @@
-/* deliver/message.h: what is delivered: the payload of a delivery's task. Pure.
+/* schedule/message.h: what is delivered: the payload of a delivery's task. Pure.
  *
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
-#ifndef ERRAND_DELIVER_MESSAGE_H
-#define ERRAND_DELIVER_MESSAGE_H
+#ifndef ERRAND_SCHEDULE_MESSAGE_H
+#define ERRAND_SCHEDULE_MESSAGE_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -1,16 +1,19 @@
-/* deliver/delivery.c: the tasks that bring one run's result to its channels. See delivery.h.
+/* schedule/delivery.c: the tasks that bring one run's result to its channels. See delivery.h.
  *
  * SPDX-License-Identifier: MIT */
-#include "deliver/delivery.h"
+#include "schedule/delivery.h"
 
-#include "deliver/deliver.h"
-#include "deliver/message.h"
-#include "deliver/report.h"
-#include "deliver/save.h"
+#include "schedule/message.h"
+#include "schedule/notification.h"
+#include "schedule/planner_data.h"
 #include "task/life.h"
+#include "task/reserved.h"
 
-#define NOTICE_TEXT_MAX KIB
-#define KEY_BEGIN       STR(RESERVED_DELIVERY_KEY)
+#define RETRIES_MIN      3 /* even if the schedule's own tasks have none */
+#define TIMEOUT_MS       (2 * MINUTE_MS)
+#define REPORT_ERROR_MAX 1000 /* bytes of an error's text */
+#define NOTICE_TEXT_MAX  KIB
+#define KEY_BEGIN        STR(RESERVED_DELIVERY_KEY)
 #define KEY_FAILED                                                                                 \
     STR(RESERVED_FAILURE_KEY) /* of a notice that a run failed: no delivery of a result */
 
@@ -37,7 +40,91 @@ bool delivery_of(const struct task *task, struct delivery *out)
     return false;
 }
 
-/* ---- Creating ---- */
+/* ---- The report of an execution: {"EMAIL":{"status","attempts","taskId","error"}} ---- */
+
+/* The entry of one channel, from its task. */
+struct report_entry {
+    struct str channel;
+    enum task_state state;
+    int32_t attempts;
+    struct task_id task;      /* none: there was none */
+    struct task_error error;  /* shown unless it was delivered */
+    struct str cancel_reason; /* CANCELLED: shown as its error */
+};
+
+static void write_error(struct json_writer *w, const struct report_entry *entry)
+{
+    bool cancelled = entry->state == TASK_CANCELLED;
+    struct str message = cancelled && entry->cancel_reason.len > 0 ? entry->cancel_reason
+                         : cancelled                               ? STR("cancelled")
+                                                                   : entry->error.message;
+    if (entry->state != TASK_COMPLETED && message.len > 0) {
+        json_put_str(w, "error", str_head(message, REPORT_ERROR_MAX));
+    }
+}
+
+static void write_entry(struct json_writer *w, const struct report_entry *entry)
+{
+    char text[TASK_ID_TEXT];
+    json_key_str(w, entry->channel);
+    json_open_object(w);
+    json_put_c(w, "status", task_state_name(entry->state));
+    json_put_i64(w, "attempts", entry->attempts);
+    if (!id_none(entry->task)) {
+        json_put_str(w, "taskId", id_text(entry->task, text));
+    }
+    write_error(w, entry);
+    json_close_object(w);
+}
+
+/* The report with that entry put into its place, or behind the others. */
+static struct str put_report(struct str report, const struct report_entry *entry,
+                             struct arena *arena)
+{
+    SCOPED(buf_fini) struct buf out = BUF_INIT(EXECUTION_DELIVERIES_MAX);
+    struct json_writer w = JSON_WRITER(&out);
+    struct json json;
+    struct str key, value;
+    bool put = false;
+    json_open_object(&w);
+    json_start(&json, str_absent(report) ? STR("{}") : report, arena);
+    if (json_enter_object(&json, NULL)) {
+        while (json_member(&json, &key, NULL)) {
+            if (str_eq(key, entry->channel)) {
+                write_entry(&w, entry);
+                put = true;
+            } else if (json_raw(&json, &value, NULL)) {
+                json_key_str(&w, key);
+                json_add_raw(&w, value);
+            }
+        }
+    }
+    if (!put) {
+        write_entry(&w, entry);
+    }
+    json_close_object(&w);
+    return arena_str(arena, buf_view(&out));
+}
+
+/* Whether every channel has been delivered to, and there is one. */
+static bool is_report_done(struct str report, struct arena *arena)
+{
+    struct json json;
+    struct str key, value;
+    size_t count = 0, done = 0;
+    json_start(&json, str_absent(report) ? STR("{}") : report, arena);
+    if (!json_enter_object(&json, NULL)) {
+        return false;
+    }
+    while (json_member(&json, &key, NULL) && json_raw(&json, &value, NULL)) {
+        struct str status = json_find_str(value, "status", arena);
+        count++;
+        done += str_is(status, task_state_name(TASK_COMPLETED));
+    }
+    return json_ok(&json) && count > 0 && done == count;
+}
+
+/* ---- Messages and their tasks ---- */
 
 static struct message message_of(struct batch *batch, const struct schedule *schedule,
                                  const struct execution *execution, enum schedule_channel channel)
@@ -81,17 +168,17 @@ static struct order order_of(struct batch *batch, const struct schedule *schedul
                              struct str key_begin)
 {
     struct arena *arena = guest_arena(batch);
-    int64_t retries = MAX(schedule->max_retries, (int64_t)DELIVER_RETRIES_MIN);
+    int64_t retries = MAX(schedule->max_retries, (int64_t)RETRIES_MIN);
     return (struct order){
         .delay_ms = -1,
         .task = {.type = types[channel],
-                 .queue = DELIVER_QUEUE,
+                 .queue = STR(RESERVED_DELIVERY_QUEUE),
                  .key = arena_printf(arena, STR_FMT STR_FMT ":%s", STR_ARG(key_begin),
                                      STR_ARG(message->execution), schedule_channels[channel]),
                  .payload = message_write(message, arena),
                  .priority = schedule->priority,
                  .max_retries = (int32_t)retries,
-                 .timeout_ms = DELIVER_TIMEOUT_MS,
+                 .timeout_ms = TIMEOUT_MS,
                  .backoff = TASK_BACKOFF_DEFAULT,
                  .schedule = schedule->id,
                  .progress = -1,
@@ -127,7 +214,7 @@ static void notify(struct batch *batch, struct task_id schedule, struct task_id 
         .expires_ms = retention_ms == 0 ? 0 : now_ms + retention_ms,
     };
     struct record record = notification_record(&notification, guest_arena(batch));
-    if (deliver_save(batch, &record)) {
+    if (guest_save_record(batch, &record)) {
         tell(batch, &notification);
     }
 }
@@ -138,9 +225,8 @@ static void complete_at_once(struct batch *batch, struct task *task)
 {
     struct err err = ERR_INIT;
     int64_t now_ms = guest_now(batch).wall_ms;
-    const struct task_claim claim = {.worker = STR("web"),
-                                     .lease_ms = DELIVER_TIMEOUT_MS,
-                                     .token = rand_u64(guest_rand(batch)) | 1};
+    const struct task_claim claim = {
+        .worker = STR("web"), .lease_ms = TIMEOUT_MS, .token = rand_u64(guest_rand(batch)) | 1};
     if (!task_start(task, &claim, now_ms, &err) || !task_complete(task, STR_NONE, now_ms, &err)) {
         guest_store_failed(batch, &err); /* a new task can be started and completed */
     }
@@ -182,7 +268,7 @@ static void create_one(struct batch *batch, const struct schedule *schedule,
         entry.attempts = order->task.attempt;
         entry.task = order->task.id;
     }
-    execution->deliveries = report_put(execution->deliveries, &entry, arena);
+    execution->deliveries = put_report(execution->deliveries, &entry, arena);
 }
 
 void deliveries_create(struct batch *batch, const struct schedule *schedule,
@@ -193,7 +279,7 @@ void deliveries_create(struct batch *batch, const struct schedule *schedule,
             create_one(batch, schedule, execution, (enum schedule_channel)i, retention_ms);
         }
     }
-    execution->delivered = report_done(execution->deliveries, guest_arena(batch));
+    execution->delivered = is_report_done(execution->deliveries, guest_arena(batch));
 }
 
 /* What cannot be told is left out: the history has it. */
@@ -258,17 +344,17 @@ static void report(struct batch *batch, const struct delivery *delivery, const s
                                        .task = task->id,
                                        .error = task->error,
                                        .cancel_reason = task->cancel_reason};
-    if (!deliver_load(batch, &load) || !load.found) {
+    if (!guest_load_record(batch, &load, guest_arena(batch)) || !load.found) {
         return; /* its schedule was removed */
     }
     if (!execution_load(&load.record, arena, &execution, &err)) {
         guest_store_failed(batch, &err);
         return;
     }
-    execution.deliveries = report_put(execution.deliveries, &entry, arena);
-    execution.delivered = report_done(execution.deliveries, arena);
+    execution.deliveries = put_report(execution.deliveries, &entry, arena);
+    execution.delivered = is_report_done(execution.deliveries, arena);
     struct record record = execution_record(&execution, arena);
-    (void)!deliver_save(batch, &record);
+    (void)!guest_save_record(batch, &record);
 }
 
 void delivery_changed(struct batch *batch, const struct delivery *delivery, const struct task *was,
