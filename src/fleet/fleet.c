@@ -4,6 +4,7 @@
  * out and come back as messages.
  *
  * SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -36,6 +37,7 @@ struct sent *fleet_order(struct fleet *fleet, enum command_kind kind)
 void fleet_send(struct fleet *fleet, struct sent *sent)
 {
     struct list list;
+    assert(command_is_from(&sent->command, BY_FLEET));
     list_init(&list);
     list_append(&list, &sent->command.link);
     engine_give(fleet->with.engine, &list);

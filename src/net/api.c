@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: MIT */
 #include "net/api.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -147,6 +148,7 @@ void api_handle(void *arg, struct exchange *exchange)
 
 void api_give(struct api *api, struct command *command)
 {
+    assert(command_is_from(command, BY_CLIENT | BY_OPERATOR | BY_SERVER));
     api->commands_given[command->kind]++;
     list_append(&api->outgoing, &command->link);
 }

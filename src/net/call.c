@@ -82,19 +82,13 @@ static void call_back(struct call *call, const struct err *err)
     }
 }
 
-/* Whether a success of that kind proves that the store takes writes. */
-static bool writes(enum command_kind kind)
-{
-    return kind <= COMMAND_QUEUE && kind != COMMAND_CLAIM && kind != COMMAND_CLAIM_STOP;
-}
-
 /* A write that could not be made is remembered for /readyz, until one could. */
 static void note_health(struct api *api, const struct command *command)
 {
     enum err_kind kind = command->err.kind;
     if (kind == ERR_UNAVAILABLE || kind == ERR_FATAL) {
         api->store_down_at_ms = MAX(uv_now(api->options.loop), (uint64_t)1);
-    } else if (kind == ERR_NONE && writes(command->kind)) {
+    } else if (kind == ERR_NONE && command_row(command->kind)->writes) {
         api->store_down_at_ms = 0;
     }
 }

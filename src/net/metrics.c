@@ -186,32 +186,12 @@ static void queue_histograms(struct out *out)
 
 static void commands(struct out *out)
 {
-    static const char *const names[COMMAND_KINDS] = {
-        [COMMAND_CREATE] = "create",
-        [COMMAND_CLAIM] = "claim",
-        [COMMAND_CLAIM_STOP] = NULL,
-        [COMMAND_HEARTBEAT] = "heartbeat",
-        [COMMAND_FINISH] = "finish",
-        [COMMAND_CANCEL] = "cancel",
-        [COMMAND_REVIVE] = "retry",
-        [COMMAND_CHANGE] = "change",
-        [COMMAND_REMOVE] = "remove",
-        [COMMAND_BULK] = "bulk",
-        [COMMAND_QUEUE] = "queue",
-        [COMMAND_QUEUES] = "queues",
-        [COMMAND_WHY] = "why",
-        [COMMAND_DOCUMENT] = "document",
-        [COMMAND_DOCUMENTS] = "documents",
-        [COMMAND_WORKERS] = "workers",
-        [COMMAND_WORKER] = "worker",
-        [COMMAND_STATS] = "stats",
-        [COMMAND_CLOCK] = "clock",
-    };
     family(out, "errand_commands_total", "counter", "Commands given to the engine.");
     for (int kind = 0; kind < COMMAND_KINDS; kind++) {
-        if (names[kind] != NULL) {
+        const struct command_row *row = command_row((enum command_kind)kind);
+        if ((row->senders & (BY_CLIENT | BY_OPERATOR)) != 0) {
             buf_printf(out->buf, "errand_commands_total{protocol=\"http\",command=\"%s\"}",
-                       names[kind]);
+                       row->name);
             value(out, (double)out->metrics->commands[kind]);
         }
     }

@@ -91,11 +91,6 @@ static void answer(struct engine *engine, struct list *commands)
     }
 }
 
-static bool only_asks(const struct command *command)
-{
-    return command->kind >= COMMAND_QUEUES;
-}
-
 /* A batch that failed: nothing was changed, so whoever wanted a change is told so. What was only
  * asked has its answer, unless the store failed before it was decided. */
 static void fail_all(struct list *commands, const struct err *err, bool decided)
@@ -103,7 +98,7 @@ static void fail_all(struct list *commands, const struct err *err, bool decided)
     LIST_EACH(commands, it)
     {
         struct command *command = HOLDER(it, struct command, link);
-        if (!decided || !only_asks(command)) {
+        if (!decided || command_row(command->kind)->answer == ANSWER_COMMITTED) {
             command->err = *err;
         }
     }

@@ -267,7 +267,7 @@ MUST_CHECK bool batch_find(struct batch *batch, struct task_id id, struct item *
 /* True when another command of this batch already changed it. */
 bool item_busy(const struct item *item, const void *owner);
 
-/* decide.c: the table of commands. */
+/* command.c */
 void decide_prepare(struct batch *batch, struct command *command); /* says what it will need */
 void decide(struct batch *batch, struct command *command);
 

@@ -6,6 +6,7 @@
  * Thread: the seat's own.
  *
  * SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -41,6 +42,7 @@ static void give(struct seat *seat, struct command *command, bool *answered)
 {
     struct list commands;
     list_init(&commands);
+    assert(command_is_from(command, BY_WORKER));
     *answered = false;
     command->reply_to = &seat->answers;
     command->sender = answered;

@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: MIT */
 #include "work/job.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "base/log.h"
@@ -26,6 +27,7 @@ void desk_init(struct desk *desk, struct engine *engine, struct channel *answers
 
 void desk_put(struct desk *desk, struct command *command)
 {
+    assert(command_is_from(command, BY_WORKER));
     command->reply_to = desk->answers;
     list_append(&desk->out, &command->link);
 }

@@ -93,10 +93,10 @@ static void name_all(struct sim *sim, const struct call *call)
         }
         break;
     default:
-        if (command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE &&
+        if (sim_is_one(command->kind) &&
             (command->kind == COMMAND_REMOVE || is_parent(sim, command->one.id))) {
             name_bulk(sim); /* others change with it, or are told */
-        } else if (command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE) {
+        } else if (sim_is_one(command->kind)) {
             know_name(sim, command->one.id);
         }
     }
@@ -279,7 +279,7 @@ static void check_refused(struct sim *sim, const struct command *command)
 /* After a failed commit nobody may be told that a change was made. */
 static void check_failed(struct sim *sim, const struct command *command)
 {
-    if (command->err.kind == ERR_NONE && command->kind < COMMAND_QUEUES &&
+    if (command->err.kind == ERR_NONE && command_row(command->kind)->answer == ANSWER_COMMITTED &&
         command->kind != COMMAND_CLAIM_STOP) {
         sim_fail(sim, "G1: a command was answered with success though the commit failed");
     }
@@ -296,7 +296,7 @@ static void check_answer(struct sim *sim, const struct call *call)
         check_finish(sim, &command->finish.items[0]);
     } else if (command->kind == COMMAND_HEARTBEAT) {
         check_beat(sim, command);
-    } else if (command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE) {
+    } else if (sim_is_one(command->kind)) {
         check_refused(sim, command);
     }
 }

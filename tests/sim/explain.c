@@ -155,8 +155,7 @@ static bool by_call(const struct call *call, const struct known *known)
     case COMMAND_FINISH:
         return by_finish(&command->finish, known);
     default:
-        return command->kind >= COMMAND_CANCEL && command->kind <= COMMAND_REMOVE &&
-               by_one(command, known);
+        return sim_is_one(command->kind) && by_one(command, known);
     }
 }
 

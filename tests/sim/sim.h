@@ -36,6 +36,12 @@ enum bug {
 };
 const char *bug_name(enum bug bug);
 
+static inline bool sim_is_one(enum command_kind kind) /* a command whose struct is command_one */
+{
+    return kind == COMMAND_CANCEL || kind == COMMAND_REVIVE || kind == COMMAND_CHANGE ||
+           kind == COMMAND_REMOVE;
+}
+
 /* What the sim compares of a task. Names are places in the sim's small vocabulary; -1: none. */
 struct seen {
     enum task_state state;

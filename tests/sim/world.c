@@ -170,14 +170,10 @@ static void drop_answered(struct sim *sim)
 
 static void trace_answers(struct sim *sim)
 {
-    static const char *const names[COMMAND_KINDS] = {
-        "create", "claim",  "stop", "heartbeat", "finish", "cancel", "revive",
-        "change", "remove", "bulk", "queue",     "queues", "why"};
     for (size_t i = 0; sim->trace && i < sim->calls_count; i++) {
         const struct call *call = sim->calls[i];
         if (call->answered) {
-            const char *name = names[call->command.kind];
-            sim_trace(sim, "  answered %s: %s", name == NULL ? "question" : name,
+            sim_trace(sim, "  answered %s: %s", command_row(call->command.kind)->name,
                       call->command.err.kind == ERR_NONE ? "ok" : call->command.err.text);
         }
     }
