@@ -243,7 +243,8 @@ static size_t list_queues(const struct config *config, struct str *out)
         }
     }
     if (n > 0 && n < NODE_QUEUES_MAX) {
-        out[n++] = STR(RESERVED_DELIVERY_QUEUE); /* whoever narrows the queues still wants results delivered */
+        out[n++] = STR(
+            RESERVED_DELIVERY_QUEUE); /* whoever narrows the queues still wants results delivered */
     }
     return n;
 }

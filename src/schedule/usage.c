@@ -142,6 +142,18 @@ static bool hold_day(struct batch *batch, struct str user, int64_t at_ms, struct
                                .due_ms = day_of(at_ms) + 3 * DAY_MS,
                                .mark = USAGE_DAY,
                                .body = write(&begun, arena)};
+        struct record_save save = {.record = out};
+        if (!guest_try_records(batch, &save, 1)) {
+            return false;
+        }
+        if (save.applied) {
+            out->version = 1;
+        } else if (!load_day(batch, key, out, &found)) {
+            return false;
+        } else if (!found) {
+            guest_lost(batch);
+            return false;
+        }
     }
     *queries = usage_read(out, arena).queries;
     return true;

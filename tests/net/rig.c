@@ -72,9 +72,8 @@ void rig_open(struct rig *rig)
                                              .started_ms = RIG_START_MS},
                        &rig->api, &err));
     open_engine(rig);
-    api_open(rig->api,
-             &(struct api_parts){rig->engine, rig->queries, rig->stand.server, STR("127.0.0.1:1"),
-                                 rig->planner, NULL, rig->lead});
+    api_open(rig->api, &(struct api_parts){rig->engine, rig->queries, rig->stand.server,
+                                           STR("127.0.0.1:1"), rig->planner, NULL, rig->lead});
     client_open(&rig->client, &rig->stand);
 }
 

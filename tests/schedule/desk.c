@@ -12,9 +12,13 @@ static void seat_planner(struct desk *d)
 {
     d->with.zones = d->zones;
     d->planner = planner_new(&d->with);
-    d->guests[0] = planner_guest(d->planner);
+    size_t count = 0;
+    if (d->before != NULL) {
+        d->guests[count++] = d->before;
+    }
+    d->guests[count++] = planner_guest(d->planner);
     d->bench.with.guests = d->guests;
-    d->bench.with.guests_count = 1;
+    d->bench.with.guests_count = count;
 }
 
 static void open_once(struct desk *d)

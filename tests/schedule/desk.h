@@ -16,7 +16,8 @@ struct desk {
     struct bench bench;
     struct planner_options with;
     struct planner *planner;
-    struct guest *guests[1];
+    struct guest *before; /* another guest, told before the planner; NULL: none */
+    struct guest *guests[2];
     struct zones *zones;
     const char *zone_folder; /* NULL: the system's */
     struct err err;          /* of the last wish */

@@ -282,6 +282,55 @@ TEST(runs_of_one_moment_cannot_all_slip_below_the_limit)
     CHECK_EQ(running, 2);
 }
 
+/* Another node that begins the day's sum after a run was let through here and before it is counted:
+ * told of the run's task before the planner is. */
+struct other_node {
+    struct guest guest;
+    bool tried, applied;
+};
+
+static int64_t never_due(struct guest *guest, struct now now)
+{
+    (void)guest, (void)now;
+    return INT64_MAX;
+}
+
+static void begin_day(struct guest *guest, struct batch *batch, const struct task *was,
+                      const struct task *now)
+{
+    struct other_node *node = HOLDER(guest, struct other_node, guest);
+    const struct record day = {
+        .kind = RECORD_USAGE,
+        .id = guest_make_id(batch),
+        .owner = STR("ann"),
+        .key = arena_printf(guest_arena(batch), "day:%lld:ann",
+                            (long long)(guest_now(batch).wall_ms / DAY_MS)),
+        .mark = USAGE_DAY,
+        .body = STR("{\"queries\":1}"),
+    };
+    struct record_save save = {.record = &day};
+    if (was == NULL && !id_none(now->schedule)) {
+        CHECK(guest_try_records(batch, &save, 1));
+        node->tried = true;
+        node->applied = save.applied;
+    }
+}
+
+TEST(whoever_lets_the_first_run_of_a_day_through_has_begun_its_sum)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct other_node other = {.guest = {.due_in_ms = never_due, .changed = begin_day}};
+    d.before = &other.guest;
+    d.with.queries_max = 1;
+    struct task_id id = desk_create(&d, hourly);
+    desk_pass_ms(&d, HOUR_MS);
+    CHECK_STR(desk_story(&d, id), "RUNNING");
+    CHECK(other.tried && !other.applied);
+    struct records all = list(&d, RECORD_USAGE, "ann");
+    CHECK_EQ(all.count, 1);
+    CHECK(usage_read(&all.at[0], &d.bench.arena).queries == 1);
+}
+
 TEST(what_a_run_really_cost_counts_once_it_has_ended)
 {
     SCOPED(desk_fini) struct desk d = DESK_INIT;

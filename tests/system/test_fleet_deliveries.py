@@ -56,15 +56,17 @@ def a_limit_holds_for_the_whole_fleet(nest):
 def runs_by_hand_on_several_nodes_share_what_is_left(nest):
     fleet = Fleet(nest, nodes=2, workers=0, env={
         "ERRAND_LIMITS_QUERIES_PER_USER_PER_DAY": "5"}).wait_together()
-    schedules = [fleet.node(0).post("/api/schedules", {
-        "title": "x", "dtstart": "2099-01-01T00:00:00", "overlap": "allow", "userId": "ann"}, 201)
-        for _ in range(4)]
+    users = ["ann", "bob", "cat", "dan"]  # each begins a day of their own, on both nodes at once
+    schedules = {user: [fleet.node(0).post("/api/schedules", {
+        "title": "x", "dtstart": "2099-01-01T00:00:00", "overlap": "allow", "userId": user}, 201)["id"]
+        for _ in range(4)] for user in users}
 
-    def run(n):
-        return fleet.node(n % 2).raw("POST", f"/api/schedules/{schedules[n % 4]['id']}/run").status
-    answers = [run(0), *together(*[lambda n=n: run(n) for n in range(11)])]  # the first one begins the day's sum
-    same(sorted(answers), [202] * 5 + [429] * 7)
-    same(len(fleet.node(1).list(state="QUEUED")), 5)
+    def run(user, n):
+        return fleet.node(n % 2).raw("POST", f"/api/schedules/{schedules[user][n % 4]}/run").status
+    for user in users:
+        answers = together(*[lambda n=n: run(user, n) for n in range(12)])
+        same(sorted(answers), [202] * 5 + [429] * 7)
+    same(len(fleet.node(1).list(state="QUEUED")), 5 * len(users))
 
 
 if __name__ == "__main__":
