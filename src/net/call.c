@@ -46,6 +46,24 @@ bool call_fields(struct call *call, struct fields fields, bool optional, void *i
            json_end(&json, err);
 }
 
+bool call_body(struct call *call, const struct form *form, bool optional, void *into,
+               uint64_t *given, struct err *err)
+{
+    struct json json;
+    if (optional && call->exchange->request.body.len == 0) {
+        return true;
+    }
+    return call_json(call, &json, err) &&
+           form_read_for(FORM_SET, &json, form, into, given, NULL, err) && json_end(&json, err);
+}
+
+bool call_asked(struct call *call, const struct form *form, void *into, struct err *err)
+{
+    static const struct form nothing = {NULL, 0};
+    return form_query(call->exchange->request.query, form == NULL ? &nothing : form, call->arena,
+                      into, err);
+}
+
 bool call_params(struct call *call, struct params params, void *into, struct err *err)
 {
     return params_read(call->exchange->request.query, params, call->arena, into, err);

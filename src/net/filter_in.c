@@ -166,6 +166,13 @@ bool cursor_parse(struct str value, struct task_id *out, struct err *err)
     return (ok && out->hi != 0) || err_field(err, "cursor", "cursor must come from a Link header");
 }
 
+static bool take_cursor(const struct form_row *row, struct str value, void *into, struct err *err)
+{
+    return cursor_parse(value, (struct task_id *)(void *)((char *)into + row->at), err);
+}
+
+const struct form_hook cursor_hook = {.text = take_cursor};
+
 static bool set_cursor(void *into, struct str value, struct err *err)
 {
     return cursor_parse(value, &((struct task_filter *)into)->before, err);

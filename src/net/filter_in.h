@@ -10,7 +10,7 @@
 
 #include "net/params.h"
 #include "store/store.h"
-#include "wire/json.h"
+#include "wire/form.h"
 
 #define LIST_LIMIT_DEFAULT 50
 #define LIST_LIMIT_MAX     500
@@ -32,6 +32,14 @@ MUST_CHECK bool bulk_read(struct json *json, struct bulk_in *in, struct err *err
 struct str cursor_text(struct task_id last, char out[static CURSOR_TEXT]);
 MUST_CHECK bool cursor_parse(struct str value, struct task_id *out, struct err *err);
 MUST_CHECK bool limit_parse(struct str value, size_t *out, struct err *err);
+/* The same as rows of a form: a size_t and a struct task_id. */
+extern const struct form_hook cursor_hook;
+#define LIMIT_ROW(type, member, sentence)                                                          \
+    FORM_ROW("limit", type, member, FORM_SIZE, FORM_SET | FORM_DEFAULT, .min = 1,                  \
+             .max = LIST_LIMIT_MAX, .standard = LIST_LIMIT_DEFAULT, .about = sentence)
+#define CURSOR_ROW(type, member)                                                                   \
+    FORM_ROW("cursor", type, member, FORM_HOOK, FORM_SET, .hook = &cursor_hook,                    \
+             .about = "Where the page begins: from the Link header.")
 #define LIMIT_SCHEMA "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "net/route.h"
 #include "openapi_schemas.h"
-#include "wire/json.h"
+#include "wire/form.h"
 
 #define ERROR_SCHEMA "Error"
 
@@ -171,6 +171,9 @@ static void put_parameters(struct json_writer *w, const struct route *route)
     for (size_t i = 0; route->params != NULL && i < route->params->count; i++) {
         put_query_param(w, &route->params->at[i]);
     }
+    if (route->query != NULL) {
+        form_parameters(w, route->query);
+    }
     json_close_array(w);
 }
 
@@ -230,6 +233,30 @@ static void put_operation(struct json_writer *w, const struct route *route)
     json_close_object(w);
 }
 
+/* ---- Schemas that follow from forms ---- */
+
+static const struct {
+    const char *name;
+    const struct form *form, *more;
+    unsigned use; /* FORM_SET, FORM_CHANGE or FORM_SHOWN */
+    bool open;    /* others extend it */
+} forms[] = {
+    {"Empty", &(const struct form){NULL, 0}, NULL, FORM_SET, false},
+};
+
+static void put_schemas(struct json_writer *w)
+{
+    const char *by_hand = (const char *)openapi_schemas; /* an object, whose members join ours */
+    const char *end = memrchr(by_hand, '}', sizeof openapi_schemas);
+    json_put_object(w, "schemas");
+    for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+        json_key(w, forms[i].name);
+        form_schema(w, forms[i].form, forms[i].more, forms[i].use, forms[i].open);
+    }
+    json_add_raw(w, (struct str){by_hand + 1, (size_t)(end - by_hand) - 1});
+    json_close_object(w);
+}
+
 /* ---- The document ---- */
 
 static bool is_first_of_path(size_t at)
@@ -267,7 +294,6 @@ static void put_paths(struct json_writer *w)
 void openapi_write(struct buf *buf, struct str version)
 {
     struct json_writer w = JSON_WRITER(buf);
-    struct str schemas = {(const char *)openapi_schemas, sizeof openapi_schemas};
     json_open_object(&w);
     json_put_c(&w, "openapi", "3.1.0");
     json_put_object(&w, "info");
@@ -279,7 +305,7 @@ void openapi_write(struct buf *buf, struct str version)
     json_put_raw(&w, "security", STR("[{\"bearer\":[]},{}]"));
     put_paths(&w);
     json_put_object(&w, "components");
-    json_put_raw(&w, "schemas", schemas);
+    put_schemas(&w);
     json_put_raw(&w, "securitySchemes",
                  STR("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}}"));
     json_close_object(&w);

@@ -10,6 +10,7 @@
 #include "wire/http.h"
 
 struct call;
+struct form;
 
 /* Reads the request and answers it, at once or later. False: `err` is the answer. */
 typedef bool route_fn(struct call *call, struct err *err);
@@ -24,6 +25,7 @@ struct route {
     const char *faults;  /* further statuses of Error: "404 409"; or NULL */
     const char *request; /* schema of the body; NULL: it has none */
     const struct params *params; /* of the query; NULL: none */
+    const struct form *query;    /* the same, by a form */
     const char *media;           /* of the answer; NULL: application/json */
     bool optional_body;
     size_t body_max; /* bytes; 0: the server's limit */

@@ -1,82 +1,53 @@
-/* wire/form.c: a plain struct as a JSON object. See form.h.
+/* wire/form.c: a plain struct out of JSON, or out of a query, by the table of its fields. See
+ * form.h.
+ *
+ * The limits of values are in form_limits.c, queries in form_query.c; what is shown and kept is in
+ * form_write.c, what is described in form_schema.c.
  *
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
 #include "wire/form.h"
 
-#include "wire/time.h"
+#include <stdarg.h>
+#include <stdio.h>
 
-#define WORDS_SHOWN 200 /* bytes of a list of words in a message */
+#include "wire/form_limits.h"
+#include "wire/time.h"
 
 static void *place(const struct form_row *row, void *into)
 {
     return (char *)into + row->at;
 }
 
-static const void *place_of(const struct form_row *row, const void *from)
+static size_t *count_of(const struct form_row *row, void *into)
 {
-    return (const char *)from + row->at;
+    return (size_t *)((char *)into + row->count_at);
 }
 
-/* ---- Words ---- */
-
-bool form_word(const char *const *words, struct str text, int *out)
-{
-    for (int i = 0; words[i] != NULL; i++) {
-        if (words[i][0] != '\0' && str_is(text, words[i])) {
-            *out = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool refuse_word(struct json *json, const struct form_row *row, struct err *err)
-{
-    SCOPED(buf_fini) struct buf known = BUF_INIT(WORDS_SHOWN);
-    for (size_t i = 0; row->words[i] != NULL; i++) {
-        if (row->words[i][0] != '\0') {
-            buf_printf(&known, "%s%s", known.len == 0 ? "" : ", ", row->words[i]);
-        }
-    }
-    return json_refuse(json, err, "must be one of %s", buf_c_text(&known));
-}
-
-static bool read_number_word(struct json *json, const struct form_row *row, int *out,
-                             struct err *err)
-{
-    int64_t number = -1, count = 0;
-    while (row->words[count] != NULL) {
-        count++;
-    }
-    if (!json_i64(json, &number, err)) {
-        return false;
-    }
-    if (number < 0 || number >= count || row->words[number][0] == '\0') {
-        return refuse_word(json, row, err);
-    }
-    *out = (int)number;
-    return true;
-}
+/* ---- Values out of JSON ---- */
 
 static bool read_word(struct json *json, const struct form_row *row, int *out, struct err *err)
 {
     struct str text;
+    char why[FORM_WHY_MAX];
     if (row->use & FORM_NUMBER && json_peek(json) == JSON_NUMBER) {
-        return read_number_word(json, row, out, err);
+        return json_raw(json, &text, err) &&
+               (form_word_of_number(row, text, out) || form_say_words(row, "must be one of", why) ||
+                json_refuse(json, err, "%s", why));
+    }
+    if (row->rule != NULL && json_peek(json) != JSON_STRING) {
+        return json_refuse(json, err, "%s", row->rule);
     }
     return json_str(json, &text, err) &&
-           (form_word(row->words, text, out) || refuse_word(json, row, err));
+           (form_word(row->words, text, out) || form_say_words(row, "must be one of", why) ||
+            json_refuse(json, err, "%s", why));
 }
 
 static bool read_words(struct json *json, const struct form_row *row, unsigned *out,
                        struct err *err)
 {
     unsigned bits = 0;
-    if (json_peek(json) != JSON_ARRAY) {
-        return json_refuse(json, err, "must be an array");
-    }
     if (!json_enter_array(json, err)) {
         return false;
     }
@@ -91,23 +62,37 @@ static bool read_words(struct json *json, const struct form_row *row, unsigned *
     return json_ok(json);
 }
 
-/* ---- Texts and numbers ---- */
+static bool read_yes(struct json *json, const struct form_row *row, bool *out, struct err *err)
+{
+    struct str text;
+    if (row->words == NULL) {
+        return json_bool(json, out, err);
+    }
+    if (!json_str(json, &text, err)) {
+        return false;
+    }
+    *out = str_is(text, row->words[1]);
+    return *out || str_is(text, row->words[0]) ||
+           json_refuse(json, err, "must be %s or %s", row->words[0], row->words[1]);
+}
+
+/* U+0000 cannot be kept by every store, and no address can name it. */
+static bool read_plain(struct json *json, struct str *out, struct err *err)
+{
+    return json_str(json, out, err) && (out->len == 0 || memchr(out->ptr, '\0', out->len) == NULL ||
+                                        json_refuse(json, err, "must not hold U+0000"));
+}
 
 static bool read_text(struct json *json, const struct form_row *row, struct str *out,
                       struct err *err)
 {
     struct str text;
-    if (!json_str(json, &text, err)) {
+    char why[FORM_WHY_MAX];
+    if (!read_plain(json, &text, err)) {
         return false;
     }
-    if (text.len > 0 && memchr(text.ptr, '\0', text.len) != NULL) {
-        return json_refuse(json, err, "must not hold U+0000");
-    }
-    if (text.len < (size_t)row->min || text.len > (size_t)row->max) {
-        return row->min == 0
-                   ? json_refuse(json, err, "must be at most %lld bytes", (long long)row->max)
-                   : json_refuse(json, err, "must be %lld to %lld bytes", (long long)row->min,
-                                 (long long)row->max);
+    if (!form_text_fits(row, text, why)) {
+        return json_refuse(json, err, "%s", why);
     }
     *out = text;
     return true;
@@ -119,62 +104,80 @@ static bool read_raw(struct json *json, const struct form_row *row, struct str *
     enum json_type wanted = row->kind == FORM_OBJECT  ? JSON_OBJECT
                             : row->kind == FORM_ARRAY ? JSON_ARRAY
                                                       : json_peek(json);
+    struct str raw;
     if (json_peek(json) != wanted) {
         return json_refuse(json, err, "must be %s", json_type_name(wanted));
     }
-    if (!json_raw(json, out, err)) {
+    if (!json_raw(json, &raw, err)) {
         return false;
     }
-    if (out->len > (size_t)row->max) {
-        json_refuse(json, err, "has %zu bytes; the limit is %lld", out->len, (long long)row->max);
-        if (err != NULL) {
-            err->kind = ERR_TOO_LARGE;
-        }
-        return false;
+    if (row->max == 0 || raw.len <= (size_t)row->max) {
+        *out = raw;
+        return true;
     }
-    return true;
+    if (row->rule != NULL) {
+        return json_refuse(json, err, "%s", row->rule);
+    }
+    json_refuse(json, err, "has %zu bytes; the limit is %lld", raw.len, (long long)row->max);
+    if (err != NULL) {
+        err->kind = ERR_TOO_LARGE;
+    }
+    return false;
 }
 
-static bool read_i64(struct json *json, const struct form_row *row, int64_t *out, struct err *err)
+static bool read_number(struct json *json, const struct form_row *row, void *at, struct err *err)
 {
     int64_t value;
+    char why[FORM_WHY_MAX];
     if (!json_i64(json, &value, err)) {
         return false;
     }
-    if (value < row->min || value > row->max) {
-        return json_refuse(json, err, "must be from %lld to %lld", (long long)row->min,
-                           (long long)row->max);
+    if (!form_number_fits(row, value, why)) {
+        return json_refuse(json, err, "%s", why);
     }
-    *out = value;
+    form_store_number(row, value, at);
     return true;
 }
 
-static bool read_f64(struct json *json, const struct form_row *row, double *out, struct err *err)
+static bool read_amount(struct json *json, const struct form_row *row, double *out, struct err *err)
 {
     double value;
+    char why[FORM_WHY_MAX];
     if (!json_f64(json, &value, err)) {
         return false;
     }
-    if (!(value >= 0 && value <= (double)row->max)) {
-        return json_refuse(json, err, "must be from 0 to %lld", (long long)row->max);
+    if (!form_amount_fits(row, value, why)) {
+        return json_refuse(json, err, "%s", why);
     }
     *out = value;
     return true;
 }
 
-static bool read_time(struct json *json, int64_t *out, struct err *err)
+/* 0 means unset inside, so what clients say must be later. */
+static bool read_time(struct json *json, const struct form_row *row, int64_t *out, struct err *err)
 {
     struct str text;
-    return json_str(json, &text, err) &&
-           (time_parse(text, out, NULL) ||
-            json_refuse(json, err, "must be a time such as 2027-03-01T09:00:00Z (RFC 3339)"));
+    int64_t ms;
+    if (!read_plain(json, &text, err)) {
+        return false;
+    }
+    if (!time_parse(text, &ms, NULL)) {
+        return json_refuse(json, err, FORM_TIME_RULE);
+    }
+    if (ms <= 0 && !(row->use & FORM_KEPT)) {
+        return json_refuse(json, err, "must be after 1970-01-01T00:00:00Z");
+    }
+    *out = ms;
+    return true;
 }
 
-static bool read_id(struct json *json, struct task_id *out, struct err *err)
+static bool read_id(struct json *json, const struct form_row *row, struct task_id *out,
+                    struct err *err)
 {
     struct str text;
     return json_str(json, &text, err) &&
-           (id_parse(text, out) || json_refuse(json, err, "must be an id (a UUID)"));
+           (id_parse(text, out) ||
+            json_refuse(json, err, "%s", row->rule == NULL ? FORM_ID_RULE : row->rule));
 }
 
 static bool read_texts(struct json *json, const struct form_row *row, struct form_texts *out,
@@ -182,6 +185,7 @@ static bool read_texts(struct json *json, const struct form_row *row, struct for
 {
     struct form_texts texts = {NULL, 0};
     size_t room = 0;
+    char why[FORM_WHY_MAX];
     if (json_peek(json) != JSON_ARRAY) {
         return json_refuse(json, err, "must be an array of texts");
     }
@@ -198,19 +202,35 @@ static bool read_texts(struct json *json, const struct form_row *row, struct for
             texts.at = more;
             room = room == 0 ? 8 : 2 * room;
         }
-        if (!json_str(json, &texts.at[texts.count++], err)) {
+        if (!read_plain(json, &texts.at[texts.count++], err)) {
             return false;
         }
+    }
+    if (json_ok(json) && !form_texts_fit(row, texts.at, texts.count, why)) {
+        return json_refuse(json, err, "%s", why);
     }
     *out = texts;
     return json_ok(json);
 }
 
-/* ---- A row ---- */
-
-static bool read_value(struct json *json, const struct form_row *row, void *at, struct err *err)
+static bool read_list(struct json *json, const struct form_row *row, void *into, struct err *err)
 {
-    switch (row->kind) {
+    struct form_texts texts;
+    if (!read_texts(json, row, &texts, err)) {
+        return false;
+    }
+    memcpy(place(row, into), texts.at == NULL ? place(row, into) : texts.at,
+           texts.count * sizeof(struct str));
+    *count_of(row, into) = texts.count;
+    return true;
+}
+
+static bool read_value(struct json *json, const struct form_row *row, void *into, struct err *err)
+{
+    void *at = place(row, into);
+    switch (row->kind) { /* flat: one case for each kind */
+    case FORM_NONE:
+        return json_skip(json, err);
     case FORM_TEXT:
         return read_text(json, row, at, err);
     case FORM_OBJECT:
@@ -219,92 +239,262 @@ static bool read_value(struct json *json, const struct form_row *row, void *at, 
         return read_raw(json, row, at, err);
     case FORM_BOOL:
         return json_bool(json, at, err);
+    case FORM_YES:
+        return read_yes(json, row, at, err);
+    case FORM_I32:
     case FORM_I64:
-        return read_i64(json, row, at, err);
+    case FORM_SIZE:
+        return read_number(json, row, at, err);
     case FORM_F64:
-        return read_f64(json, row, at, err);
+        return read_amount(json, row, at, err);
     case FORM_TIME:
-        return read_time(json, at, err);
+        return read_time(json, row, at, err);
     case FORM_ID:
-        return read_id(json, at, err);
+        return read_id(json, row, at, err);
     case FORM_WORD:
         return read_word(json, row, at, err);
     case FORM_TEXTS:
         return read_texts(json, row, at, err);
+    case FORM_LIST:
+        return read_list(json, row, into, err);
     case FORM_WORDS:
         return read_words(json, row, at, err);
+    case FORM_HOOK:
+        return row->hook->read(json, row, into, err);
     }
     return false;
 }
 
-/* null unsets what can be unset. */
-static bool take_unset(struct json *json, const struct form_row *row, void *at)
+/* ---- Unset ---- */
+
+static bool can_unset(const struct form_row *row)
 {
-    bool text = row->kind == FORM_TEXT || row->kind == FORM_OBJECT || row->kind == FORM_ARRAY;
-    if ((!text && row->kind != FORM_TEXTS) || row->min > 0 || !json_take_null(json)) {
-        return false;
-    }
-    if (text) {
-        *(struct str *)at = STR_NONE;
-    } else {
-        *(struct form_texts *)at = (struct form_texts){NULL, 0};
-    }
-    return true;
+    bool bare = row->kind == FORM_TEXT || row->kind == FORM_OBJECT || row->kind == FORM_ARRAY ||
+                row->kind == FORM_TEXTS || row->kind == FORM_LIST;
+    return row->use & FORM_NULL || (bare && row->min == 0);
 }
 
-/* Members mostly come in the order of the rows: the search begins behind the last one. */
-static const struct form_row *find_row(const struct form *form, struct str name, size_t *from)
+static void unset(const struct form_row *row, void *into)
+{
+    void *at = place(row, into);
+    switch (row->kind) {
+    case FORM_TEXT:
+    case FORM_OBJECT:
+    case FORM_ARRAY:
+    case FORM_VALUE:
+        *(struct str *)at = row->standard_text == NULL ? STR_NONE : str_of(row->standard_text);
+        return;
+    case FORM_BOOL:
+    case FORM_YES:
+        *(bool *)at = row->standard != 0;
+        return;
+    case FORM_I32:
+    case FORM_I64:
+    case FORM_SIZE:
+    case FORM_TIME:
+        form_store_number(row, row->standard, at);
+        return;
+    case FORM_F64:
+        *(double *)at = row->use & FORM_DEFAULT ? (double)row->standard : -1;
+        return;
+    case FORM_ID:
+        *(struct task_id *)at = TASK_ID_NONE;
+        return;
+    case FORM_WORD:
+        *(int *)at = (int)row->standard;
+        return;
+    case FORM_WORDS:
+        *(unsigned *)at = (unsigned)row->standard;
+        return;
+    case FORM_TEXTS:
+        *(struct form_texts *)at = (struct form_texts){NULL, 0};
+        return;
+    case FORM_LIST:
+        *count_of(row, into) = 0;
+        return;
+    case FORM_NONE:
+    case FORM_HOOK: /* it takes its null itself */
+        return;
+    }
+}
+
+void form_init(const struct form *form, void *into)
 {
     for (size_t i = 0; i < form->count; i++) {
-        size_t at = (*from + i) % form->count;
-        if (str_eq(form->rows[at].name, name)) {
-            *from = at + 1;
+        if (form->rows[i].use & FORM_DEFAULT || form->rows[i].kind == FORM_F64) {
+            unset(&form->rows[i], into);
+        }
+    }
+}
+
+/* ---- Rows ---- */
+
+/* One object on its way in: its members are the rows whose names begin with `outer` ("" or
+ * "backoff."). The search for a member begins behind the last one, since members mostly come in the
+ * order of the rows. */
+struct reading {
+    struct json *json;
+    const struct form *form;
+    unsigned use;
+    void *into;
+    uint64_t *given;
+    struct str outer;
+    size_t from;
+};
+
+/* The row called `name`, or the first of the inner object that is called so. */
+static const struct form_row *find_row(struct reading *reading, struct str name)
+{
+    const struct form *form = reading->form;
+    size_t depth = reading->outer.len, whole = depth + name.len;
+    for (size_t i = 0, at = reading->from; i < form->count; i++, at++) {
+        at = at >= form->count ? 0 : at;
+        struct str other = form->rows[at].name;
+        bool long_enough = other.len == whole || (other.len > whole && other.ptr[whole] == '.');
+        if (long_enough && memcmp(other.ptr + depth, name.ptr, name.len) == 0 &&
+            memcmp(other.ptr, reading->outer.ptr, depth) == 0) {
+            reading->from = at + 1;
             return &form->rows[at];
         }
     }
     return NULL;
 }
 
-static bool read_row(struct json *json, const struct form_row *row, void *into, struct err *err)
+static bool read_members(struct reading *reading, struct str key, const struct form_more *more,
+                         struct err *err);
+
+/* The object that is the value of `key`; `first` is the first row of its members. */
+static bool read_group(struct reading *reading, const struct form_row *first, struct str key,
+                       struct err *err)
 {
-    if (row == NULL || !(row->use & (FORM_SET | FORM_SHOWN))) {
+    struct json *json = reading->json;
+    struct reading inner = *reading;
+    inner.from = (size_t)(first - reading->form->rows);
+    inner.outer = (struct str){first->name.ptr, reading->outer.len + key.len + 1};
+    if (first->use & FORM_NULL && json_take_null(json)) {
+        for (size_t i = inner.from; i < reading->form->count; i++) {
+            if (str_starts(reading->form->rows[i].name, inner.outer)) {
+                unset(&reading->form->rows[i], reading->into);
+                *reading->given |= UINT64_C(1) << i;
+            }
+        }
+        return true;
+    }
+    if (json_peek(json) != JSON_OBJECT) {
+        return json_refuse(json, err, "must be an object");
+    }
+    return json_enter_object(json, err) &&
+           (read_members(&inner, STR_NONE, NULL, err) || form_inside(err, STR_FMT, STR_ARG(key)));
+}
+
+/* Takes the value of `key`, of which `row` is the row or the first of its inner object, or NULL. */
+static bool read_row(struct reading *reading, const struct form_row *row, struct str key,
+                     struct err *err)
+{
+    struct json *json = reading->json;
+    bool dotted = memchr(key.ptr, '.', key.len) != NULL; /* it would name the row from outside */
+    if (row == NULL || dotted || !(row->use & reading->use)) {
         return json_refuse(json, err, "is not a known field");
     }
-    if (!(row->use & FORM_SET)) {
+    if (!(row->use & reading->use & (FORM_SET | FORM_CHANGE))) {
         return json_refuse(json, err, "is read only");
     }
-    void *at = place(row, into);
-    return take_unset(json, row, at) || read_value(json, row, at, err);
+    if (row->name.len > reading->outer.len + key.len) {
+        return read_group(reading, row, key, err);
+    }
+    *reading->given |= UINT64_C(1) << (row - reading->form->rows);
+    if (can_unset(row) && json_take_null(json)) {
+        unset(row, reading->into);
+        return true;
+    }
+    return read_value(json, row, reading->into, err);
+}
+
+/* What a request must have and does not: the first of those rows is named. */
+static bool check_needed(const struct form *form, uint64_t given, struct err *err)
+{
+    for (size_t i = 0; i < form->count; i++) {
+        const struct form_row *row = &form->rows[i];
+        if (row->use & FORM_NEEDED && !(given >> i & 1)) {
+            return err_field(err, row->name.ptr, "%s is required", row->name.ptr);
+        }
+    }
+    return true;
+}
+
+/* Reads the members that are left; `key`, if it is not absent, is the first and was read already.
+ */
+static bool read_members(struct reading *reading, struct str key, const struct form_more *more,
+                         struct err *err)
+{
+    uint64_t more_given = 0;
+    struct reading further = *reading;
+    if (more != NULL) {
+        further.form = more->form;
+        further.into = more->into;
+        further.given = &more_given;
+    }
+    while (!str_absent(key) || json_member(reading->json, &key, err)) {
+        const struct form_row *row = find_row(reading, key);
+        bool others = more != NULL && (row == NULL || !(row->use & reading->use));
+        if (!(others ? read_row(&further, find_row(&further, key), key, err)
+                     : read_row(reading, row, key, err))) {
+            return false;
+        }
+        key = STR_NONE;
+    }
+    if (!json_ok(reading->json)) {
+        return false;
+    }
+    return reading->outer.len > 0 || !(reading->use & FORM_SET) ||
+           (check_needed(reading->form, *reading->given, err) &&
+            (more == NULL || check_needed(more->form, more_given, err)));
+}
+
+bool form_read_rest(unsigned use, struct json *json, struct str key, const struct form *form,
+                    void *into, uint64_t *given, const struct form_more *more, struct err *err)
+{
+    uint64_t ignored = 0;
+    struct reading reading = {
+        .json = json,
+        .form = form,
+        .use = use,
+        .into = into,
+        .given = given == NULL ? &ignored : given,
+        .outer = STR(""),
+    };
+    return read_members(&reading, key, more, err);
+}
+
+bool form_read_for(unsigned use, struct json *json, const struct form *form, void *into,
+                   uint64_t *given, const struct form_more *more, struct err *err)
+{
+    return json_enter_object(json, err) &&
+           form_read_rest(use, json, STR_NONE, form, into, given, more, err);
 }
 
 bool form_read(struct json *json, const struct form *form, void *into, uint64_t *given,
                const struct form_more *more, struct err *err)
 {
-    struct str key;
-    size_t from = 0, more_from = 0;
-    if (!json_enter_object(json, err)) {
-        return false;
-    }
-    while (json_member(json, &key, err)) {
-        const struct form_row *row = find_row(form, key, &from);
-        if (row != NULL) {
-            *given |= UINT64_C(1) << (row - form->rows);
-        }
-        bool ok = row == NULL && more != NULL
-                      ? read_row(json, find_row(more->form, key, &more_from), more->into, err)
-                      : read_row(json, row, into, err);
-        if (!ok) {
-            return false;
-        }
-    }
-    return json_ok(json);
+    return form_read_for(FORM_SET | FORM_SHOWN, json, form, into, given, more, err);
+}
+
+const struct form_row *form_find(const struct form *form, struct str name)
+{
+    struct reading reading = {.form = form, .outer = STR("")};
+    const struct form_row *row = find_row(&reading, name);
+    return row == NULL || row->name.len > name.len ? NULL : row;
+}
+
+uint64_t form_bit(const struct form *form, const char *name)
+{
+    const struct form_row *row = form_find(form, str_of(name));
+    return row == NULL ? 0 : UINT64_C(1) << (row - form->rows);
 }
 
 bool form_given(const struct form *form, uint64_t given, const char *name)
 {
-    size_t from = 0;
-    const struct form_row *row = find_row(form, str_of(name), &from);
-    return row != NULL && (given >> (row - form->rows) & 1) != 0;
+    return (given & form_bit(form, name)) != 0;
 }
 
 bool form_load(struct str body, const struct form *form, struct arena *arena, void *into,
@@ -312,127 +502,36 @@ bool form_load(struct str body, const struct form *form, struct arena *arena, vo
 {
     struct json json;
     struct str key;
-    size_t from = 0;
+    struct reading reading = {.json = &json, .form = form, .outer = STR("")};
     json_start(&json, body, arena);
     if (!json_enter_object(&json, err)) {
         return false;
     }
     while (json_member(&json, &key, err)) {
-        const struct form_row *row = find_row(form, key, &from);
-        if (row != NULL && !read_value(&json, row, place(row, into), err)) {
+        const struct form_row *row = find_row(&reading, key);
+        if (row != NULL && row->name.len == key.len && !read_value(&json, row, into, err)) {
             return false;
         }
     }
     return json_end(&json, err);
 }
 
-/* ---- Writing ---- */
-
-static void put_id(struct json_writer *w, const char *key, const struct task_id *id)
+bool form_inside(struct err *err, const char *outer_format, ...)
 {
-    char text[TASK_ID_TEXT];
-    if (!id_none(*id)) {
-        json_put_str(w, key, id_text(*id, text));
+    char outer[sizeof err->field], field[2 * sizeof err->field], text[2 * sizeof err->text];
+    va_list args;
+    if (err == NULL || err->field[0] == '\0') {
+        return false;
     }
-}
-
-static void put_texts(struct json_writer *w, const char *key, const struct form_texts *texts)
-{
-    if (texts->count == 0) {
-        return;
-    }
-    json_put_array(w, key);
-    for (size_t i = 0; i < texts->count; i++) {
-        json_add_str(w, texts->at[i]);
-    }
-    json_close_array(w);
-}
-
-static void put_words(struct json_writer *w, const struct form_row *row, unsigned bits)
-{
-    json_put_array(w, row->name.ptr);
-    for (unsigned i = 0; row->words[i] != NULL; i++) {
-        if (bits >> i & 1) {
-            json_add_str(w, str_of(row->words[i]));
-        }
-    }
-    json_close_array(w);
-}
-
-static void put_str(struct json_writer *w, const struct form_row *row, struct str text)
-{
-    if (str_absent(text)) {
-        return;
-    }
-    if (row->kind == FORM_TEXT) {
-        json_put_str(w, row->name.ptr, text);
-    } else {
-        json_put_raw(w, row->name.ptr, text);
-    }
-}
-
-static void put_number(struct json_writer *w, const struct form_row *row, const void *at)
-{
-    const char *key = row->name.ptr;
-    if (row->kind == FORM_I64) {
-        json_put_i64(w, key, *(const int64_t *)at);
-    } else if (row->kind == FORM_F64 && *(const double *)at >= 0) {
-        json_put_f64(w, key, *(const double *)at);
-    } else if (row->kind == FORM_TIME && *(const int64_t *)at != 0) {
-        json_put_time(w, key, *(const int64_t *)at);
-    }
-}
-
-static void put_value(struct json_writer *w, const struct form_row *row, const void *at)
-{
-    const char *key = row->name.ptr;
-    switch (row->kind) {
-    case FORM_TEXT:
-    case FORM_OBJECT:
-    case FORM_ARRAY:
-    case FORM_VALUE:
-        put_str(w, row, *(const struct str *)at);
-        return;
-    case FORM_BOOL:
-        json_put_bool(w, key, *(const bool *)at);
-        return;
-    case FORM_I64:
-    case FORM_F64:
-    case FORM_TIME:
-        put_number(w, row, at);
-        return;
-    case FORM_ID:
-        put_id(w, key, at);
-        return;
-    case FORM_WORD:
-        json_put_c(w, key, row->words[*(const int *)at]);
-        return;
-    case FORM_TEXTS:
-        put_texts(w, key, at);
-        return;
-    case FORM_WORDS:
-        put_words(w, row, *(const unsigned *)at);
-        return;
-    }
-}
-
-static void put_rows(struct json_writer *w, const struct form *form, const void *from, unsigned use)
-{
-    for (size_t i = 0; i < form->count; i++) {
-        if (form->rows[i].use & use) {
-            put_value(w, &form->rows[i], place_of(&form->rows[i], from));
-        }
-    }
-}
-
-void form_keep(struct json_writer *w, const struct form *form, const void *from)
-{
-    json_open_object(w);
-    put_rows(w, form, from, FORM_KEPT);
-    json_close_object(w);
-}
-
-void form_show(struct json_writer *w, const struct form *form, const void *from)
-{
-    put_rows(w, form, from, FORM_SHOWN);
+    va_start(args, outer_format);
+    vsnprintf(outer, sizeof outer, outer_format, args);
+    va_end(args);
+    size_t old = strlen(err->field);
+    bool named = strncmp(err->text, err->field, old) == 0;
+    const char *dot = err->field[0] == '[' ? "" : ".";
+    snprintf(field, sizeof field, "%s%s%s", outer, dot, err->field);
+    snprintf(text, sizeof text, "%s%s", named ? field : "", err->text + (named ? old : 0));
+    snprintf(err->field, sizeof err->field, "%s", field);
+    snprintf(err->text, sizeof err->text, "%s", text);
+    return false;
 }
