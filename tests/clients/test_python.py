@@ -276,13 +276,15 @@ def handlers_end_their_tasks_as_they_say(s):
 
 @test(args=("--workers", "0"))
 def coroutines_run_beside_each_other_in_one_loop(s):
-    c, worker, met = client_of(s), worker_of(s, concurrency=3), []
+    c, worker, met, all_here = client_of(s), worker_of(s, concurrency=3), [], []
 
     @worker.task("meet")
     async def meet(job):
+        all_here[:] = all_here or [asyncio.Event()]  # of the loop that runs them all
         met.append(job.id)
-        while len(met) < 3:
-            await asyncio.sleep(0.01)
+        if len(met) == 3:
+            all_here[0].set()
+        await all_here[0].wait()
         return len(met)
 
     with working(s, worker):
@@ -298,7 +300,7 @@ def _cancelled(s, handler_is_coroutine):
         async def long(job):
             seen.append("began")
             try:
-                await asyncio.sleep(3600)
+                await asyncio.Event().wait()
             finally:
                 seen.append("cleaned up")
     else:
@@ -385,15 +387,15 @@ def _program(s, text, **env):
 
 
 SLOW = """
-import errand, time
+import errand, threading
+pause = threading.Event()
 worker = errand.Worker(lease=LEASE, grace=60, claim_wait=0.3)
 @worker.task("slow")
 def slow(job):
     print("began", job.attempt, flush=True)
     while job.attempt == 1 and not job.cancelled:
-        time.sleep(0.01)
+        pause.wait(0.01)
         if STOPS: break
-    time.sleep(0.05)
     return job.attempt
 worker.run()
 print("drained", flush=True)
