@@ -140,12 +140,9 @@ const char *human_plain(const struct paper *paper)
 
 void table_init(struct table *table, const char *const *heads, struct arena *arena)
 {
-    *table = (struct table){.heads = heads, .arena = arena};
-    while (heads[table->columns] != NULL) {
-        table->columns++;
-    }
-    for (size_t i = 0; i < table->columns; i++) {
-        table_add(table, str_of(heads[i]));
+    *table = (struct table){.arena = arena};
+    for (; heads[table->columns] != NULL; table->columns++) {
+        table_add(table, str_of(heads[table->columns]));
     }
 }
 

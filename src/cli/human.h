@@ -33,13 +33,13 @@ const char *human_plain(const struct paper *paper); /* ends a colour */
 #define TABLE_COLUMNS_MAX 16
 
 struct table {
-    const char *const *heads; /* NULL-terminated */
     size_t columns;
     struct arena *arena;
     struct str *cells; /* row by row */
     size_t count, room;
 };
 
+/* The heads end with NULL. */
 void table_init(struct table *table, const char *const *heads, struct arena *arena);
 void table_fini(struct table *table);
 void table_add(struct table *table, struct str cell); /* the next cell; absent shows as "-" */

@@ -44,7 +44,7 @@ static enum exit_status run(const struct verb *verb, int argc, char **argv)
         help_verb_text(verb, stdout);
         return EXIT_OK;
     }
-    return check_words(verb, &words, &err) ? verb->run(options, &words) : refuse(verb, &err);
+    return check_words(verb, &words, &err) ? verb_run(verb, options, &words) : refuse(verb, &err);
 }
 
 static enum exit_status refuse_verb(const char *word)

@@ -3,6 +3,10 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/option.h"
 
+#include "wire/uri.h"
+
+/* ---- Reading ---- */
+
 static const struct option *find_option(const struct option *options, struct str name)
 {
     for (const struct option *option = options; option->name != NULL; option++) {
@@ -36,19 +40,12 @@ static bool refuse_unknown(const struct option *options, struct str name, struct
     return err_set(err, ERR_INVALID, "unknown option --" STR_FMT, STR_ARG(name));
 }
 
-static bool add_one(struct option_many *many, struct str value, struct err *err)
-{
-    if (many->count == OPTION_MANY_MAX) {
-        return err_set(err, ERR_INVALID, "may be given at most %d times", OPTION_MANY_MAX);
-    }
-    return value_read(&(struct value_rule){.kind = VALUE_TEXT}, value, &many->at[many->count++],
-                      err);
-}
-
 static bool store_value(const struct option *option, struct str value, void *target,
                         struct err *err)
 {
+    static const struct value_rule text = {.kind = VALUE_TEXT};
     void *at = (char *)target + option->at;
+    struct option_many *many = at;
     bool ok = true;
     switch (option->takes) {
     case OPTION_FLAG:
@@ -61,7 +58,9 @@ static bool store_value(const struct option *option, struct str value, void *tar
         *(struct option_maybe *)at = (struct option_maybe){true, value};
         break;
     case OPTION_MANY:
-        ok = add_one(at, value, err);
+        ok = many->count < OPTION_MANY_MAX
+                 ? value_read(&text, value, &many->at[many->count++], err)
+                 : err_set(err, ERR_INVALID, "may be given at most %d times", OPTION_MANY_MAX);
         break;
     }
     return ok || err_wrap(err, "--%s", option->name);
@@ -153,4 +152,72 @@ bool option_parse(const struct option *options, int argc, char **argv, void *tar
         }
     }
     return ok;
+}
+
+struct str words_join(const struct words *words, size_t first, struct arena *arena)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(MIB);
+    for (size_t i = first; i < words->count; i++) {
+        buf_c(&text, i > first ? " " : "");
+        buf_str(&text, words->at[i]);
+    }
+    return arena_str(arena, buf_view(&text));
+}
+
+/* ---- Sending ---- */
+
+static void put_number(struct json_writer *w, const struct option *option, const void *at)
+{
+    if (option->rule.kind == VALUE_REAL) {
+        if (*(const double *)at >= 0) {
+            json_put_f64(w, option->field, *(const double *)at);
+        }
+    } else if (*(const int64_t *)at >= 0) {
+        json_put_i64(w, option->field, *(const int64_t *)at);
+    }
+}
+
+void option_put_json(const struct option *options, const void *from, struct json_writer *w)
+{
+    for (const struct option *option = options; option->name != NULL; option++) {
+        const void *at = (const char *)from + option->at;
+        const struct option_many *many = at;
+        if (option->field == NULL) {
+            continue;
+        }
+        if (option->takes == OPTION_FLAG && *(const bool *)at) {
+            json_put_bool(w, option->field, true);
+        } else if (option->takes == OPTION_VALUE && option->rule.kind != VALUE_TEXT) {
+            put_number(w, option, at);
+        } else if (option->takes == OPTION_VALUE && !str_absent(*(const struct str *)at)) {
+            json_put_str(w, option->field, *(const struct str *)at);
+        } else if (option->takes == OPTION_MANY && many->count > 0) {
+            json_put_array(w, option->field);
+            for (size_t i = 0; i < many->count; i++) {
+                json_add_str(w, many->at[i]);
+            }
+            json_close_array(w);
+        }
+    }
+}
+
+/* Parameters are texts and whole numbers; no list has others. */
+void option_put_query(const struct option *options, const void *from, struct buf *path)
+{
+    for (const struct option *option = options; option->name != NULL; option++) {
+        const void *at = (const char *)from + option->at;
+        bool text = option->rule.kind == VALUE_TEXT;
+        if (option->field == NULL || option->takes != OPTION_VALUE ||
+            option->rule.kind == VALUE_REAL ||
+            (text ? str_absent(*(const struct str *)at) : *(const int64_t *)at < 0)) {
+            continue;
+        }
+        buf_c(path, memchr(path->ptr, '?', path->len) == NULL ? "?" : "&");
+        buf_printf(path, "%s=", option->field);
+        if (text) {
+            uri_encode(path, *(const struct str *)at);
+        } else {
+            buf_i64(path, *(const int64_t *)at);
+        }
+    }
 }

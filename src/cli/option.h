@@ -1,7 +1,7 @@
 /* cli/option.h: one option parser for every command, driven by the command's table.
  *
- * The same table is read by the parser, by --help, by the man page and by the shell's completion,
- * so none of them can forget an option.
+ * The same table is read by the parser, by --help, by the man page, by the shell's completion and
+ * by the request that a client command sends, so none of them can forget an option.
  *
  * Texts that come out point into argv, so they are NUL-terminated and live as long as the process.
  *
@@ -10,6 +10,7 @@
 #define ERRAND_CLI_OPTION_H
 
 #include "cli/value.h"
+#include "wire/json.h"
 
 enum option_takes {
     OPTION_FLAG,  /* bool: nothing follows */
@@ -24,8 +25,9 @@ struct option {
     const char *help;     /* a phrase, lower case, no full stop */
     enum option_takes takes;
     struct value_rule rule;
-    size_t at;   /* where in the command's struct the value goes */
-    char letter; /* its short name: -j 4, -j4; 0: none */
+    size_t at;         /* where in the command's struct the value goes */
+    char letter;       /* its short name: -j 4, -j4; 0: none */
+    const char *field; /* what the server calls it; NULL: it is not sent as it is */
 };
 
 #define OPTION_MANY_MAX 64
@@ -68,5 +70,14 @@ struct words {
  * `--help` and `-h` are known everywhere: *help says so and the rest is then not looked at. */
 MUST_CHECK bool option_parse(const struct option *options, int argc, char **argv, void *target,
                              struct words *words, bool *help, struct err *err);
+
+/* The words from `first` on as the sentence that they are, if it came unquoted. */
+struct str words_join(const struct words *words, size_t first, struct arena *arena);
+
+/* ---- What is sent of them: every option with a `field` that was given ----
+ *
+ * Texts and lists that are absent, flags that are not set and negative numbers were not given. */
+void option_put_json(const struct option *options, const void *from, struct json_writer *w);
+void option_put_query(const struct option *options, const void *from, struct buf *path);
 
 #endif

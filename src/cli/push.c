@@ -1,18 +1,10 @@
 /* cli/push.c: `errand push`: create a task, and wait for it if asked to.
  *
  * SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
-#include "cli/human.h"
-#include "cli/push.h"
-#include "cli/remote.h"
 #include "cli/verb.h"
 #include "task/task.h"
-
-#define STEP (64 * KIB)
 
 struct push {
     struct remote_options remote;
@@ -24,63 +16,6 @@ struct push {
 
 static const struct push push_defaults = {.delay_ms = -1, .max_retries = -1, .timeout_ms = -1};
 
-/* ---- The payload ---- */
-
-static bool read_all(int fd, struct buf *out, struct err *err)
-{
-    for (;;) {
-        char *room = buf_room(out, STEP);
-        ssize_t got = room == NULL ? 0 : read(fd, room, STEP);
-        if (got < 0) {
-            return err_set(err, ERR_INVALID, "%s", strerror(errno));
-        }
-        if (got == 0) {
-            return !out->full || err_set(err, ERR_TOO_LARGE, "the payload is too long");
-        }
-        buf_used(out, (size_t)got);
-    }
-}
-
-static bool read_file(const char *path, struct buf *out, struct err *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
-    }
-    bool ok = read_all(fd, out, err);
-    close(fd);
-    return ok || err_wrap(err, "%s", path);
-}
-
-bool push_read_json(struct str word, struct buf *out, struct err *err)
-{
-    bool ok = true;
-    if (str_is(word, "-")) {
-        ok = read_all(STDIN_FILENO, out, err);
-    } else if (str_starts(word, STR("@"))) {
-        ok = read_file(word.ptr + 1, out, err);
-    } else {
-        buf_str(out, word);
-    }
-    return ok && (json_valid(buf_view(out), err) || err_wrap(err, "this is not JSON"));
-}
-
-/* ---- The order ---- */
-
-static void put_if(struct json_writer *w, const char *key, struct str value)
-{
-    if (!str_absent(value)) {
-        json_put_str(w, key, value);
-    }
-}
-
-static void put_number_if(struct json_writer *w, const char *key, int64_t value)
-{
-    if (value >= 0) {
-        json_put_i64(w, key, value);
-    }
-}
-
 static void write_order(const struct push *push, struct str type, struct str payload,
                         struct buf *body)
 {
@@ -90,26 +25,9 @@ static void write_order(const struct push *push, struct str type, struct str pay
     if (payload.len > 0) {
         json_put_raw(&w, "payload", payload);
     }
-    put_if(&w, "documentId", push->document);
-    put_if(&w, "priority", push->priority);
-    put_if(&w, "queue", push->queue);
-    put_if(&w, "scheduledAt", push->at);
-    put_if(&w, "expiresAt", push->expires);
-    put_if(&w, "idempotencyKey", push->key);
-    put_number_if(&w, "delayMs", push->delay_ms);
-    put_number_if(&w, "maxRetries", push->max_retries);
-    put_number_if(&w, "timeoutMs", push->timeout_ms);
-    if (push->tags.count > 0) {
-        json_put_array(&w, "tags");
-        for (size_t i = 0; i < push->tags.count; i++) {
-            json_add_str(&w, push->tags.at[i]);
-        }
-        json_close_array(&w);
-    }
+    option_put_json(push_verb.options, push, &w);
     json_close_object(&w);
 }
-
-/* ---- Afterwards ---- */
 
 /* The task has ended: its result on standard output, or what went wrong on standard error. */
 static enum exit_status report(struct remote *remote, struct str id, struct str task)
@@ -134,17 +52,6 @@ static enum exit_status report(struct remote *remote, struct str id, struct str 
     return verb_fail(&err);
 }
 
-static enum exit_status wait_for(struct remote *remote, struct str id)
-{
-    struct err err = ERR_INIT;
-    struct str task;
-    if (!remote_wait(remote, id, &task, &err)) {
-        err_wrap(&err, "task " STR_FMT " was created, but waiting for it failed", STR_ARG(id));
-        return verb_fail(&err);
-    }
-    return report(remote, id, task);
-}
-
 static enum exit_status run_push(const void *options, const struct words *words)
 {
     const struct push *push = options;
@@ -153,7 +60,7 @@ static enum exit_status run_push(const void *options, const struct words *words)
     SCOPED(buf_fini) struct buf body = BUF_INIT(REMOTE_BODY_MAX + MIB);
     struct err err = ERR_INIT;
     struct str task;
-    if (words->count > 1 && !push_read_json(words->at[1], &payload, &err)) {
+    if (words->count > 1 && !remote_read_json(words->at[1], &payload, &err)) {
         return verb_usage(&err);
     }
     write_order(push, words->at[0], buf_view(&payload), &body);
@@ -162,8 +69,12 @@ static enum exit_status run_push(const void *options, const struct words *words)
         return verb_fail(&err);
     }
     struct str id = json_find_str(task, "id", &remote.arena);
+    if (push->wait && !remote_wait(&remote, id, &task, &err)) {
+        err_wrap(&err, "task " STR_FMT " was created, but waiting for it failed", STR_ARG(id));
+        return verb_fail(&err);
+    }
     if (push->wait) {
-        return wait_for(&remote, id);
+        return report(&remote, id, task);
     }
     struct str shown = push->remote.json ? task : id;
     printf(STR_FMT "\n", STR_ARG(shown));
@@ -172,20 +83,24 @@ static enum exit_status run_push(const void *options, const struct words *words)
 
 static const struct option push_options[] = {
     {"doc", "ID", "document: tasks with the same one never overlap",
-     OPTION_TEXT(struct push, document)},
-    {"priority", "P", "CRITICAL, HIGH, NORMAL or LOW", OPTION_TEXT(struct push, priority)},
-    {"queue", "Q", "the lane it goes into (default \"default\")", OPTION_TEXT(struct push, queue)},
+     OPTION_TEXT(struct push, document), .field = "documentId"},
+    {"priority", "P", "CRITICAL, HIGH, NORMAL or LOW", OPTION_TEXT(struct push, priority),
+     .field = "priority"},
+    {"queue", "Q", "the lane it goes into (default \"default\")", OPTION_TEXT(struct push, queue),
+     .field = "queue"},
     {"delay", "DURATION", "not before this much time has passed: 10m, 1h30m",
-     OPTION_DURATION(struct push, delay_ms)},
-    {"at", "TIME", "not before this time: 2027-03-01T09:00:00Z", OPTION_TEXT(struct push, at)},
-    {"expires", "TIME", "cancelled if not started by then", OPTION_TEXT(struct push, expires)},
+     OPTION_DURATION(struct push, delay_ms), .field = "delayMs"},
+    {"at", "TIME", "not before this time: 2027-03-01T09:00:00Z", OPTION_TEXT(struct push, at),
+     .field = "scheduledAt"},
+    {"expires", "TIME", "cancelled if not started by then", OPTION_TEXT(struct push, expires),
+     .field = "expiresAt"},
     {"key", "K", "idempotency key: a second push with it gives the first task",
-     OPTION_TEXT(struct push, key)},
-    {"tag", "T", "a tag; may be given again", OPTION_LIST(struct push, tags)},
+     OPTION_TEXT(struct push, key), .field = "idempotencyKey"},
+    {"tag", "T", "a tag; may be given again", OPTION_LIST(struct push, tags), .field = "tags"},
     {"max-retries", "N", "retries after failures (default 3)",
-     OPTION_NUMBER(struct push, max_retries, 0, TASK_RETRIES_MAX)},
+     OPTION_NUMBER(struct push, max_retries, 0, TASK_RETRIES_MAX), .field = "maxRetries"},
     {"timeout", "DURATION", "limit of one attempt (default 5m); 0 for none",
-     OPTION_DURATION(struct push, timeout_ms)},
+     OPTION_DURATION(struct push, timeout_ms), .field = "timeoutMs"},
     {"wait", NULL, "wait until it has ended and print its result", OPTION_SET(struct push, wait)},
     REMOTE_OPTIONS(struct push),
     OPTION_END,

@@ -1,10 +1,6 @@
 /* cli/queues.c: `errand queues` and its verbs: see, limit, pause, resume and empty queues.
  *
  * SPDX-License-Identifier: MIT */
-#include <stdio.h>
-
-#include "cli/human.h"
-#include "cli/remote.h"
 #include "cli/verb.h"
 #include "task/task.h"
 
@@ -16,159 +12,75 @@ struct queues {
 
 static const struct queues queues_defaults = {.max_concurrent = -1, .burst = -1, .rate = -1};
 
-/* ---- Looking ---- */
+/* ---- How a queue is shown; a change answers with the queue as it is now ---- */
 
-/* A limit as people see it: 0 and null are none. */
-static struct str limit_text(struct str raw)
+static void write_paused(struct remote *remote, struct str queue, const char *key, struct buf *cell)
 {
-    return str_is(raw, "null") || str_is(raw, "0") ? STR_NONE : raw;
+    buf_c(cell, str_is(json_find(queue, key, &remote->arena), "true") ? "paused" : "open");
 }
 
-static int64_t count_of(struct str counts, enum task_state state, struct arena *arena)
+/* A limit as people see it: 0 and null are none. */
+static void write_limit(struct remote *remote, struct str queue, const char *key, struct buf *cell)
+{
+    struct str raw = json_find(queue, key, &remote->arena);
+    if (!str_is(raw, "null") && !str_is(raw, "0")) {
+        buf_str(cell, raw);
+    }
+}
+
+static int64_t count_of(struct remote *remote, struct str queue, const char *state)
 {
     int64_t n = 0;
-    struct str raw = json_find(counts, task_state_name(state), arena);
+    struct str counts = json_find(queue, "counts", &remote->arena);
+    struct str raw = json_find(counts, state, &remote->arena);
     return !str_absent(raw) && str_i64(raw, &n) ? n : 0;
 }
 
-static void add_count(struct table *table, int64_t n)
+static void write_count(struct remote *remote, struct str queue, const char *state,
+                        struct buf *cell)
 {
-    SCOPED(buf_fini) struct buf text = BUF_INIT(64);
-    buf_i64(&text, n);
-    table_add(table, buf_view(&text));
+    buf_i64(cell, count_of(remote, queue, state));
 }
 
-static void add_queue(struct table *table, struct str queue, struct arena *arena)
+static void write_ended(struct remote *remote, struct str queue, const char *key, struct buf *cell)
 {
-    struct str counts = json_find(queue, "counts", arena);
     int64_t ended = 0;
-    table_add(table, json_find_str(queue, "name", arena));
-    table_add(table,
-              str_is(json_find(queue, "paused", arena), "true") ? STR("paused") : STR("open"));
-    table_add(table, limit_text(json_find(queue, "maxConcurrent", arena)));
-    table_add(table, limit_text(json_find(queue, "ratePerSecond", arena)));
-    table_add(table, limit_text(json_find(queue, "burst", arena)));
-    for (enum task_state state = TASK_SCHEDULED; state <= TASK_RETRYING; state++) {
-        add_count(table, count_of(counts, state, arena));
-    }
-    for (enum task_state state = TASK_COMPLETED; state < TASK_STATES; state++) {
-        ended += count_of(counts, state, arena);
-    }
-    add_count(table, ended);
-}
-
-static void print_queues(struct remote *remote, struct str answer)
-{
-    static const char *const heads[] = {"QUEUE",   "STATE",     "MAX",     "RATE",
-                                        "BURST",   "SCHEDULED", "WAITING", "QUEUED",
-                                        "RUNNING", "RETRYING",  "ENDED",   NULL};
-    struct paper paper = paper_stdout();
-    SCOPED(table_fini) struct table table;
-    struct json json;
-    struct str queue;
-    table_init(&table, heads, &remote->arena);
-    json_start(&json, answer, &remote->arena);
-    if (json_enter_array(&json, NULL)) {
-        while (remote_item(&json, &queue)) {
-            add_queue(&table, queue, &remote->arena);
+    (void)key;
+    for (enum task_state state = 0; state < TASK_STATES; state++) {
+        if (task_state_terminal(state)) {
+            ended += count_of(remote, queue, task_state_name(state));
         }
     }
-    table_print(&table, &paper);
+    buf_i64(cell, ended);
 }
 
-/* ---- All verbs are one call ---- */
+static const struct column columns[] = {
+    {"QUEUE", .key = "name"},
+    {"STATE", .key = "paused", .write = write_paused},
+    {"MAX", .key = "maxConcurrent", .write = write_limit},
+    {"RATE", .key = "ratePerSecond", .write = write_limit},
+    {"BURST", .key = "burst", .write = write_limit},
+    {"SCHEDULED", .key = "SCHEDULED", .write = write_count},
+    {"WAITING", .key = "WAITING", .write = write_count},
+    {"QUEUED", .key = "QUEUED", .write = write_count},
+    {"RUNNING", .key = "RUNNING", .write = write_count},
+    {"RETRYING", .key = "RETRYING", .write = write_count},
+    {"ENDED", .key = "", .write = write_ended},
+    {.head = NULL},
+};
 
-static enum exit_status call(const struct queues *queues, const char *method, struct str name,
-                             const char *after, struct str body,
-                             void (*print)(struct remote *remote, struct str answer))
-{
-    SCOPED(remote_close) struct remote remote = {.client = NULL};
-    struct err err = ERR_INIT;
-    struct str answer;
-    if (!remote_open(&remote, &queues->remote, &err)) {
-        return verb_fail(&err);
-    }
-    struct str path =
-        str_absent(name) ? STR("/api/queues") : remote_path(&remote, "/api/queues/", name, after);
-    if (!remote_call(&remote, method, path, body, &answer, &err)) {
-        return verb_fail(&err);
-    }
-    if (remote.json) {
-        printf(STR_FMT "\n", STR_ARG(answer));
-    } else {
-        print(&remote, answer);
-    }
-    return EXIT_OK;
-}
-
-static enum exit_status run_queues(const void *options, const struct words *words)
-{
-    if (words->count > 0 && !str_is(words->at[0], "list") && !str_is(words->at[0], "ls")) {
-        struct err err = ERR_INIT;
-        err_set(&err, ERR_INVALID,
-                "queues " STR_FMT ": there are list, set, pause, resume and purge",
-                STR_ARG(words->at[0]));
-        return verb_usage(&err);
-    }
-    return call(options, "GET", STR_NONE, "", STR_NONE, print_queues);
-}
-
-/* A change answers with the queue as it is now. */
-static void print_queue(struct remote *remote, struct str answer)
-{
-    SCOPED(buf_fini) struct buf list = BUF_INIT(MIB);
-    buf_char(&list, '[');
-    buf_str(&list, answer);
-    buf_char(&list, ']');
-    print_queues(remote, arena_str(&remote->arena, buf_view(&list)));
-}
-
-static void print_count(struct remote *remote, struct str answer)
-{
-    struct str count = json_find(answer, "count", &remote->arena);
-    printf(STR_FMT "\n", STR_ARG(count));
-}
+/* ---- The verbs ---- */
 
 static enum exit_status run_set(const void *options, const struct words *words)
 {
     const struct queues *queues = options;
-    SCOPED(buf_fini) struct buf body = BUF_INIT(KIB);
-    struct json_writer w = JSON_WRITER(&body);
     struct err err = ERR_INIT;
     if (queues->max_concurrent < 0 && queues->rate < 0 && queues->burst < 0) {
         err_set(&err, ERR_INVALID, "nothing to set; give --max-concurrent, --rate or --burst");
         return verb_usage(&err);
     }
-    json_open_object(&w);
-    if (queues->max_concurrent >= 0) {
-        json_put_i64(&w, "maxConcurrent", queues->max_concurrent);
-    }
-    if (queues->rate >= 0) {
-        json_put_f64(&w, "ratePerSecond", queues->rate);
-    }
-    if (queues->burst >= 0) {
-        json_put_i64(&w, "burst", queues->burst);
-    }
-    json_close_object(&w);
-    return call(queues, "PUT", words->at[0], "", buf_view(&body), print_queue);
+    return verb_request(&queues_set_verb, options, words);
 }
-
-static enum exit_status run_pause(const void *options, const struct words *words)
-{
-    return call(options, "POST", words->at[0], "/pause", STR("{}"), print_queue);
-}
-
-static enum exit_status run_resume(const void *options, const struct words *words)
-{
-    return call(options, "POST", words->at[0], "/resume", STR("{}"), print_queue);
-}
-
-static enum exit_status run_purge(const void *options, const struct words *words)
-{
-    return call(options, "POST", words->at[0], "/purge", STR("{}"), print_count);
-}
-
-/* ---- The verbs ---- */
 
 static const struct option plain_options[] = {
     REMOTE_OPTIONS(struct queues),
@@ -177,11 +89,11 @@ static const struct option plain_options[] = {
 
 static const struct option set_options[] = {
     {"max-concurrent", "N", "tasks that may run at once; 0 for no limit",
-     OPTION_NUMBER(struct queues, max_concurrent, 0, INT64_MAX)},
+     OPTION_NUMBER(struct queues, max_concurrent, 0, INT64_MAX), .field = "maxConcurrent"},
     {"rate", "R", "tasks that may start each second; 0 for no limit",
-     OPTION_REAL(struct queues, rate)},
+     OPTION_REAL(struct queues, rate), .field = "ratePerSecond"},
     {"burst", "N", "how many may start together when the queue was quiet",
-     OPTION_NUMBER(struct queues, burst, 0, INT64_MAX)},
+     OPTION_NUMBER(struct queues, burst, 0, INT64_MAX), .field = "burst"},
     REMOTE_OPTIONS(struct queues),
     OPTION_END,
 };
@@ -196,7 +108,7 @@ const struct verb queues_verb = {
     .defaults = &queues_defaults,
     .size = sizeof(struct queues),
     .words_max = 1,
-    .run = run_queues,
+    .request = {"GET", "/api/queues", .columns = columns},
 };
 
 const struct verb queues_set_verb = {
@@ -213,6 +125,7 @@ const struct verb queues_set_verb = {
     .size = sizeof(struct queues),
     .words_min = 1,
     .words_max = 1,
+    .request = {"PUT", "/api/queues/{}", .columns = columns},
     .run = run_set,
 };
 
@@ -228,7 +141,7 @@ const struct verb queues_pause_verb = {
     .size = sizeof(struct queues),
     .words_min = 1,
     .words_max = 1,
-    .run = run_pause,
+    .request = {"POST", "/api/queues/{}/pause", .columns = columns},
 };
 
 const struct verb queues_resume_verb = {
@@ -242,7 +155,7 @@ const struct verb queues_resume_verb = {
     .size = sizeof(struct queues),
     .words_min = 1,
     .words_max = 1,
-    .run = run_resume,
+    .request = {"POST", "/api/queues/{}/resume", .columns = columns},
 };
 
 const struct verb queues_purge_verb = {
@@ -257,5 +170,5 @@ const struct verb queues_purge_verb = {
     .size = sizeof(struct queues),
     .words_min = 1,
     .words_max = 1,
-    .run = run_purge,
+    .request = {"POST", "/api/queues/{}/purge", .member = "count"},
 };

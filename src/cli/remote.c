@@ -3,13 +3,18 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/remote.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "task/task.h"
 #include "wire/uri.h"
 
-#define WAIT_PAUSE_US 100000 /* a server that answers early, while it drains, is not hammered */
+#define WAIT_PAUSE_US      100000 /* a server that answers early, while it drains, is not hammered */
+#define RECONNECT_PAUSE_US 1000000
+#define RECONNECTS_MAX     30
+#define READ_STEP          (64 * KIB) /* of a file or of standard input */
 
 static struct str or_environment(struct str given, const char *name)
 {
@@ -126,7 +131,8 @@ bool remote_item(struct json *json, struct str *item)
     return json_item(json, NULL) && json_raw(json, item, NULL);
 }
 
-struct str remote_next_page(const struct client_answer *answer)
+/* The next page's path out of: Link: </api/tasks?…>; rel="next". Absent: that was the last. */
+static struct str next_page(const struct client_answer *answer)
 {
     struct str link = answer->link;
     const char *open = link.len == 0 ? NULL : memchr(link.ptr, '<', link.len);
@@ -136,4 +142,173 @@ struct str remote_next_page(const struct client_answer *answer)
         return STR_NONE;
     }
     return (struct str){open + 1, (size_t)(close - open - 1)};
+}
+
+bool remote_pages(struct remote *remote, struct str path, int64_t limit,
+                  bool (*take)(void *arg, struct str item, struct err *err), void *arg,
+                  struct err *err)
+{
+    int64_t left = limit;
+    while (left > 0 && !str_absent(path)) {
+        const struct client_call call = {.method = "GET", .path = path};
+        struct client_answer answer;
+        struct json json;
+        struct str item;
+        if (!remote_call_whole(remote, &call, &answer, err)) {
+            return false;
+        }
+        json_start(&json, answer.body, &remote->arena);
+        if (!json_enter_array(&json, err)) {
+            return false;
+        }
+        for (; left > 0 && remote_item(&json, &item); left--) {
+            if (!take(arg, item, err)) {
+                return false;
+            }
+        }
+        path = next_page(&answer);
+    }
+    return true;
+}
+
+struct str remote_text(struct remote *remote, struct str json)
+{
+    struct json reader;
+    struct str text;
+    json_start(&reader, json, &remote->arena);
+    return json_peek(&reader) == JSON_STRING && json_str(&reader, &text, NULL) ? text : json;
+}
+
+/* ---- Following what happens ---- */
+
+struct follower {
+    struct remote_stream *stream;
+    struct buf event, data, last_id; /* of the event being read; of the last one read */
+    bool spoke;                      /* since the stream was last taken up */
+    bool refused;                    /* begin() or event() failed: `err` says why */
+    struct err err;
+};
+
+static bool on_line(void *arg, struct str line)
+{
+    struct follower *follower = arg;
+    struct remote_stream *stream = follower->stream;
+    struct str value = line;
+    struct str field = str_cut(&value, ':');
+    struct buf *kept = str_is(field, "event")  ? &follower->event
+                       : str_is(field, "data") ? &follower->data
+                       : str_is(field, "id")   ? &follower->last_id
+                                               : NULL;
+    bool ok =
+        follower->spoke || stream->begin == NULL || stream->begin(stream->arg, &follower->err);
+    follower->spoke = true;
+    if (line.len > 0 && kept != NULL) {
+        buf_clear(kept);
+        buf_str(kept, str_starts(value, STR(" ")) ? str_from(value, 1) : value);
+    } else if (line.len == 0 && follower->event.len > 0) {
+        ok = ok && stream->event(stream->arg, buf_view(&follower->event), buf_view(&follower->data),
+                                 &follower->err);
+        buf_clear(&follower->event);
+        buf_clear(&follower->data);
+    }
+    stream->draw(stream->arg);
+    follower->refused = !ok;
+    return ok;
+}
+
+static bool on_tick(void *arg)
+{
+    struct follower *follower = arg;
+    follower->stream->draw(follower->stream->arg);
+    return !follower->stream->ended; /* the server ends the stream; this is for one that does not */
+}
+
+static bool follow_once(struct remote *remote, struct follower *follower, struct err *err)
+{
+    struct client_answer answer = {.status = 0};
+    const struct client_stream stream = {
+        .path = follower->stream->path,
+        .last_event_id = follower->last_id.len > 0 ? buf_view(&follower->last_id) : STR_NONE,
+        .arg = follower,
+        .line = on_line,
+        .tick = on_tick,
+    };
+    *err = ERR_INIT;
+    follower->spoke = false;
+    bool ok = client_stream(remote->client, &stream, &remote->arena, &answer, err);
+    if (follower->refused) {
+        *err = follower->err;
+        return false;
+    }
+    if (answer.status >= 400) {
+        return remote_refusal(remote, &answer, err);
+    }
+    if (ok && follower->stream->early != NULL && !follower->stream->ended) {
+        return err_set(err, ERR_UNAVAILABLE, "%s", follower->stream->early);
+    }
+    return ok || follower->stream->ended;
+}
+
+bool remote_follow(struct remote *remote, struct remote_stream *stream, struct err *err)
+{
+    struct follower follower = {.stream = stream,
+                                .event = BUF_INIT(KIB),
+                                .data = BUF_INIT(CLIENT_LINE_MAX),
+                                .last_id = BUF_INIT(KIB),
+                                .err = ERR_INIT};
+    bool ok = false, on = true;
+    for (int tries = 0; !ok && on && tries < RECONNECTS_MAX; tries++) {
+        ok = follow_once(remote, &follower, err);
+        /* A server that was never there, or said no, will not change its mind. */
+        on = err->kind == ERR_UNAVAILABLE && (follower.spoke || tries > 0);
+        tries = follower.spoke ? 0 : tries;
+        if (!ok && on) {
+            usleep(RECONNECT_PAUSE_US);
+        }
+    }
+    buf_fini(&follower.event);
+    buf_fini(&follower.data);
+    buf_fini(&follower.last_id);
+    return ok;
+}
+
+/* ---- What people give to a command ---- */
+
+static bool read_all(int fd, struct buf *out, struct err *err)
+{
+    for (;;) {
+        char *room = buf_room(out, READ_STEP);
+        ssize_t got = room == NULL ? 0 : read(fd, room, READ_STEP);
+        if (got < 0) {
+            return err_set(err, ERR_INVALID, "%s", strerror(errno));
+        }
+        if (got == 0) {
+            return !out->full || err_set(err, ERR_TOO_LARGE, "the payload is too long");
+        }
+        buf_used(out, (size_t)got);
+    }
+}
+
+static bool read_file(const char *path, struct buf *out, struct err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
+    }
+    bool ok = read_all(fd, out, err);
+    close(fd);
+    return ok || err_wrap(err, "%s", path);
+}
+
+bool remote_read_json(struct str word, struct buf *out, struct err *err)
+{
+    bool ok = true;
+    if (str_is(word, "-")) {
+        ok = read_all(STDIN_FILENO, out, err);
+    } else if (str_starts(word, STR("@"))) {
+        ok = read_file(word.ptr + 1, out, err);
+    } else {
+        buf_str(out, word);
+    }
+    return ok && (json_valid(buf_view(out), err) || err_wrap(err, "this is not JSON"));
 }

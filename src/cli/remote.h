@@ -16,10 +16,12 @@
 #define REMOTE_URL_DEFAULT "http://127.0.0.1:8001"
 #define REMOTE_BODY_MAX    (64 * MIB) /* the server has its own, smaller limit and says so */
 #define REMOTE_WAIT_MS     (30 * SECOND_MS)
+#define REMOTE_PAGE_MAX    500 /* items of a page: the server's own limit */
 
 struct remote_options {
     struct str url, token, cacert;
     bool json;
+    int64_t limit; /* of a list that comes in pages; 0: it does not */
 };
 
 /* Which server; and for commands that print what it answers, how. */
@@ -35,6 +37,11 @@ struct remote_options {
 #define REMOTE_OPTIONS(type)                                                                       \
     {"json", NULL, "print the server's JSON, for scripts", OPTION_SET(type, remote.json)},         \
         REMOTE_SERVER_OPTIONS(type)
+#define REMOTE_LIST_OPTIONS(type)                                                                  \
+    {"limit", "N", "at most this many (default 50)",                                               \
+     OPTION_NUMBER(type, remote.limit, 1, 1000000)},                                               \
+        REMOTE_OPTIONS(type)
+#define REMOTE_LIST_DEFAULTS .remote = {.limit = 50}
 
 struct remote {
     struct client *client;
@@ -69,7 +76,31 @@ MUST_CHECK bool remote_wait(struct remote *remote, struct str id, struct str *ta
 /* Walks the items of a JSON array that an answer holds. */
 bool remote_item(struct json *json, struct str *item);
 
-/* The next page's path out of: Link: </api/tasks?…>; rel="next". Absent: that was the last. */
-struct str remote_next_page(const struct client_answer *answer);
+/* Gives `take` the items of a list, page after page, at most `limit`; it may fail. */
+MUST_CHECK bool remote_pages(struct remote *remote, struct str path, int64_t limit,
+                             bool (*take)(void *arg, struct str item, struct err *err), void *arg,
+                             struct err *err);
+
+/* The text of a string, or the JSON of anything else. */
+struct str remote_text(struct remote *remote, struct str json);
+
+/* ---- Following what happens ---- */
+
+/* A stream of events. One that breaks is taken up again where it ended. */
+struct remote_stream {
+    struct str path;
+    void *arg;
+    bool (*begin)(void *arg, struct err *err); /* it speaks, again perhaps; NULL: never mind */
+    bool (*event)(void *arg, struct str event, struct str data, struct err *err);
+    void (*draw)(void *arg); /* something may have changed, or some time has passed */
+    const char *early;       /* the failure of a server that ends it before `ended`; NULL: none */
+    bool ended;              /* what is followed has ended: event() says so */
+};
+MUST_CHECK bool remote_follow(struct remote *remote, struct remote_stream *stream, struct err *err);
+
+/* ---- What people give to a command ---- */
+
+/* JSON as written, of a file (@FILE) or of standard input (-). */
+MUST_CHECK bool remote_read_json(struct str word, struct buf *out, struct err *err);
 
 #endif

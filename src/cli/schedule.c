@@ -1,7 +1,7 @@
-/* cli/schedule.c: `errand schedule`: what a sentence orders.
+/* cli/schedule.c: `errand schedule`: a sentence, a rule or a single time becomes a schedule.
  *
- * --explain works without a server: it reads the sentence with the same grammar and shows what was
- * understood. Without it the server is asked to make a schedule: schedule_create.c.
+ * The server makes it. --explain works without one: it reads the sentence with the same grammar and
+ * shows what was understood.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -11,7 +11,19 @@
 #include "english/english.h"
 #include "english/summary.h"
 
+#define BODY_MAX    (4 * MIB)
 #define MIN_LEAD_MS (5 * SECOND_MS) /* the server's default, [schedule] min_lead */
+
+/* `errand schedule` */
+struct schedule_options {
+    struct remote_options remote;
+    bool explain;
+    struct str zone, now;
+    struct str user, category, delivery, rrule, cron, at, title, type, payload, queue, priority;
+    struct option_many to;
+};
+
+/* ---- Explaining ---- */
 
 /* One sentence, read. */
 struct reading {
@@ -29,8 +41,6 @@ static void reading_fini(struct reading *reading)
     arena_fini(&reading->arena);
     zone_release(reading->asked.zone);
 }
-
-/* ---- Reading ---- */
 
 static bool read_now(struct str text, const struct zone *zone, int64_t *out_ms, struct err *err)
 {
@@ -72,7 +82,7 @@ static bool read_text(const struct schedule_options *options, const struct words
     if (!known || !read_now(options->now, out->asked.zone, &out->asked.now_ms, err)) {
         return false;
     }
-    out->asked.text = schedule_text(words, &out->arena);
+    out->asked.text = words_join(words, 0, &out->arena);
     out->asked.min_lead_ms = MIN_LEAD_MS;
     english_read(&out->asked, &out->arena, &out->read);
     if (out->read.kind != ENGLISH_REFUSED) {
@@ -80,8 +90,6 @@ static bool read_text(const struct schedule_options *options, const struct words
     }
     return true;
 }
-
-/* ---- Telling ---- */
 
 /* Where the run of words of one phrase, or of one role, ends. */
 static size_t run_end(const struct english_read *read, size_t from)
@@ -234,6 +242,117 @@ static enum exit_status explain(const struct schedule_options *options, const st
     return EXIT_OK;
 }
 
+/* ---- Creating ---- */
+
+/* What can hold an URL is a phone's topic; everything else is an address for mail. */
+static const char *channel_of(struct str address)
+{
+    return memmem(address.ptr, address.len, "://", 3) != NULL ? "MOBILE" : "EMAIL";
+}
+
+static void put_delivery(struct json_writer *w, struct str channels)
+{
+    json_put_array(w, "delivery");
+    while (!str_absent(channels)) {
+        json_add_str(w, str_cut(&channels, ','));
+    }
+    json_close_array(w);
+}
+
+static void put_addresses(struct json_writer *w, const struct schedule_options *options)
+{
+    const struct option_many *to = &options->to;
+    if (str_absent(options->delivery)) {
+        json_put_array(w, "delivery");
+        for (size_t i = 0; i < to->count; i++) {
+            json_add_str(w, str_of(channel_of(to->at[i])));
+        }
+        json_close_array(w);
+    }
+    json_put_object(w, "deliverTo");
+    for (size_t i = 0; i < to->count; i++) {
+        json_put_str(w, channel_of(to->at[i]), to->at[i]);
+    }
+    json_close_object(w);
+}
+
+static void write_order(const struct schedule_options *options, struct str text, struct buf *body)
+{
+    struct json_writer w = JSON_WRITER(body);
+    json_open_object(&w);
+    if (text.len > 0) {
+        json_put_str(&w, "text", text);
+    }
+    option_put_json(schedule_verb.options, options, &w);
+    if (!str_absent(options->payload)) {
+        json_put_raw(&w, "payload", options->payload);
+    }
+    if (!str_absent(options->delivery)) {
+        put_delivery(&w, options->delivery);
+    }
+    if (options->to.count > 0) {
+        put_addresses(&w, options);
+    }
+    json_close_object(&w);
+}
+
+/* A sentence says its time; a rule, a cron expression or a time needs none. */
+static bool check_order(const struct schedule_options *options, const struct words *words,
+                        struct err *err)
+{
+    bool timed =
+        !str_absent(options->rrule) || !str_absent(options->cron) || !str_absent(options->at);
+    if (timed == (words->count > 0)) {
+        return err_set(err, ERR_INVALID,
+                       "say it in English, or with --title and one of --rrule, --cron and --at");
+    }
+    if (options->to.count > 2 ||
+        (options->to.count == 2 &&
+         strcmp(channel_of(options->to.at[0]), channel_of(options->to.at[1])) == 0)) {
+        return err_set(err, ERR_INVALID, "--to takes one address for mail and one URL");
+    }
+    return str_absent(options->payload) || json_valid(options->payload, err) ||
+           err_wrap(err, "the payload is not JSON");
+}
+
+/* The schedule is there, whatever comes of asking for its times. */
+static void print_created(struct remote *remote, struct str schedule)
+{
+    SCOPED(buf_fini) struct buf summary = BUF_INIT(64 * KIB);
+    struct str times, id = json_find_str(schedule, "id", &remote->arena);
+    schedule_summary(remote, schedule, &summary);
+    printf(STR_FMT "\n", STR_ARG(buf_view(&summary)));
+    schedule_print_line("title", json_find_str(schedule, "title", &remote->arena));
+    schedule_print_line("id", id);
+    if (schedule_times(remote, id, SCHEDULE_NEXT_COUNT, &times, NULL)) {
+        schedule_print_times(remote, times);
+    }
+}
+
+static enum exit_status create(const struct schedule_options *options, const struct words *words)
+{
+    SCOPED(remote_close) struct remote remote = {.client = NULL};
+    SCOPED(buf_fini) struct buf body = BUF_INIT(BODY_MAX);
+    struct err err = ERR_INIT;
+    struct str schedule;
+    if (!check_order(options, words, &err)) {
+        return verb_usage(&err);
+    }
+    if (!remote_open(&remote, &options->remote, &err)) {
+        return verb_fail(&err);
+    }
+    write_order(options, words_join(words, 0, &remote.arena), &body);
+    if (!remote_call(&remote, "POST", STR("/api/schedules"), buf_view(&body), &schedule, &err)) {
+        return verb_fail(&err);
+    }
+    if (remote.json) {
+        printf(STR_FMT "\n", STR_ARG(schedule));
+    } else {
+        print_created(&remote, schedule);
+    }
+    return EXIT_OK;
+}
+
 /* ---- The verb ---- */
 
 static enum exit_status run_schedule(const void *options, const struct words *words)
@@ -248,36 +367,38 @@ static enum exit_status run_schedule(const void *options, const struct words *wo
         err_set(&err, ERR_INVALID, "--now is for --explain; a server has its own clock");
         return verb_usage(&err);
     }
-    return given->explain ? explain(given, words) : schedule_create(given, words);
+    return given->explain ? explain(given, words) : create(given, words);
 }
 
 static const struct option schedule_options[] = {
     {"explain", NULL, "show what is understood, word by word; no server is needed",
      OPTION_SET(struct schedule_options, explain)},
     {"timezone", "ZONE", "the time zone that is meant: Europe/Paris (default UTC)",
-     OPTION_TEXT(struct schedule_options, zone)},
+     OPTION_TEXT(struct schedule_options, zone), .field = "timezone"},
     {"now", "TIME", "with --explain, as if it were this time: 2027-03-01T09:00:00",
      OPTION_TEXT(struct schedule_options, now)},
-    {"user", "U", "whose schedule it is", OPTION_TEXT(struct schedule_options, user)},
+    {"user", "U", "whose schedule it is", OPTION_TEXT(struct schedule_options, user),
+     .field = "userId"},
     {"delivery", "CHANNELS", "where results go: any of EMAIL,WEB,MOBILE (default WEB)",
      OPTION_TEXT(struct schedule_options, delivery)},
     {"to", "ADDRESS", "of EMAIL, or the URL of MOBILE; may be given again",
      OPTION_LIST(struct schedule_options, to)},
     {"rrule", "RULE", "instead of a text: a rule of RFC 5545, FREQ=DAILY;BYHOUR=9;BYMINUTE=0",
-     OPTION_TEXT(struct schedule_options, rrule)},
+     OPTION_TEXT(struct schedule_options, rrule), .field = "rrule"},
     {"cron", "EXPRESSION", "instead of a text: \"0 9 * * 1-5\"",
-     OPTION_TEXT(struct schedule_options, cron)},
+     OPTION_TEXT(struct schedule_options, cron), .field = "cron"},
     {"at", "TIME", "instead of a text: once, or the rule's start: 2027-03-01T09:00:00",
-     OPTION_TEXT(struct schedule_options, at)},
-    {"title", "TITLE", "what it is called", OPTION_TEXT(struct schedule_options, title)},
+     OPTION_TEXT(struct schedule_options, at), .field = "dtstart"},
+    {"title", "TITLE", "what it is called", OPTION_TEXT(struct schedule_options, title),
+     .field = "title"},
     {"type", "T", "the type of the task each run creates (default prompt or remind)",
-     OPTION_TEXT(struct schedule_options, type)},
+     OPTION_TEXT(struct schedule_options, type), .field = "taskType"},
     {"payload", "JSON", "the payload of that task", OPTION_TEXT(struct schedule_options, payload)},
-    {"queue", "Q", "its queue", OPTION_TEXT(struct schedule_options, queue)},
+    {"queue", "Q", "its queue", OPTION_TEXT(struct schedule_options, queue), .field = "queue"},
     {"priority", "P", "CRITICAL, HIGH, NORMAL or LOW",
-     OPTION_TEXT(struct schedule_options, priority)},
+     OPTION_TEXT(struct schedule_options, priority), .field = "priority"},
     {"category", "C", "REMINDER, REPORT, ANALYSIS or OTHERS",
-     OPTION_TEXT(struct schedule_options, category)},
+     OPTION_TEXT(struct schedule_options, category), .field = "category"},
     REMOTE_OPTIONS(struct schedule_options),
     OPTION_END,
 };

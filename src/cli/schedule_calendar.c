@@ -1,12 +1,11 @@
-/* cli/schedule_calendar.c: a month on the terminal. See schedule_calendar.h.
+/* cli/schedule_calendar.c: a month on the terminal. See schedule.h.
  *
  * SPDX-License-Identifier: MIT */
-#include "cli/schedule_calendar.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "cli/schedule.h"
 #include "time/wall.h"
 
 #define TIMES_MAX 1000 /* of one schedule: the server's own limit */

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-#include "cli/push.h"
-#include "cli/verb.h"
 #include "team/team.h"
 
 /* ---- Beginning ---- */
@@ -17,13 +15,6 @@ struct start_options {
     struct option_many mates;
     bool go_on, watch;
 };
-
-static void put_if(struct json_writer *w, const char *key, struct str value)
-{
-    if (!str_absent(value)) {
-        json_put_str(w, key, value);
-    }
-}
 
 /* "ROLE" or "ROLE:FOCUS" */
 static void put_mates(struct json_writer *w, const struct option_many *mates)
@@ -52,8 +43,7 @@ static void write_team(const struct start_options *options, struct str prompt, s
     json_open_object(&w);
     json_put_str(&w, "prompt", prompt);
     put_mates(&w, &options->mates);
-    put_if(&w, "documentId", options->document);
-    put_if(&w, "model", options->model);
+    option_put_json(team_start_verb.options, options, &w);
     if (tasks.len > 0) {
         json_put_raw(&w, "tasks", tasks);
     }
@@ -71,7 +61,7 @@ static enum exit_status run_start(const void *given, const struct words *words)
     SCOPED(buf_fini) struct buf body = BUF_INIT(REMOTE_BODY_MAX + MIB);
     struct err err = ERR_INIT;
     struct str team;
-    if (!str_absent(options->tasks) && !push_read_json(options->tasks, &tasks, &err)) {
+    if (!str_absent(options->tasks) && !remote_read_json(options->tasks, &tasks, &err)) {
         err_wrap(&err, "--tasks");
         return verb_usage(&err);
     }
@@ -82,7 +72,7 @@ static enum exit_status run_start(const void *given, const struct words *words)
     }
     struct str id = json_find_str(team, "teamId", &remote.arena);
     if (options->watch) {
-        return (enum exit_status)team_follow(&options->remote, id);
+        return team_follow(&options->remote, id);
     }
     struct str shown = options->remote.json ? team : id;
     printf(STR_FMT "\n", STR_ARG(shown));
@@ -95,9 +85,9 @@ static const struct option start_options[] = {
     {"mate", "ROLE[:FOCUS]", "a teammate inside the server; may be given again",
      OPTION_LIST(struct start_options, mates)},
     {"doc", "ID", "document: its tasks run one after the other",
-     OPTION_TEXT(struct start_options, document)},
+     OPTION_TEXT(struct start_options, document), .field = "documentId"},
     {"model", "NAME", "another language model than the configured one",
-     OPTION_TEXT(struct start_options, model)},
+     OPTION_TEXT(struct start_options, model), .field = "model"},
     {"continue", NULL, "go on when a task fails, and name it in the result",
      OPTION_SET(struct start_options, go_on)},
     {"watch", NULL, "follow it until it has ended", OPTION_SET(struct start_options, watch)},
@@ -125,24 +115,9 @@ const struct verb team_start_verb = {
 
 /* ---- Looking ---- */
 
-struct look_options {
-    struct remote_options remote;
-};
+static const struct option look_options[] = {REMOTE_OPTIONS(struct team_options), OPTION_END};
 
-static const struct option look_options[] = {
-    REMOTE_OPTIONS(struct look_options),
-    OPTION_END,
-};
-
-static struct str plain(struct str raw, struct arena *arena)
-{
-    struct json json;
-    struct str text;
-    json_start(&json, raw, arena);
-    return json_peek(&json) == JSON_STRING && json_str(&json, &text, NULL) ? text : raw;
-}
-
-int team_report(struct remote *remote, struct str team)
+enum exit_status team_report(struct remote *remote, struct str team)
 {
     struct err err = ERR_INIT;
     struct str status = json_find_str(team, "status", &remote->arena);
@@ -152,7 +127,7 @@ int team_report(struct remote *remote, struct str team)
     if (remote->json) {
         printf(STR_FMT "\n", STR_ARG(team));
     } else if (!str_absent(result)) {
-        printf(STR_FMT "\n", STR_ARG(plain(result, &remote->arena)));
+        printf(STR_FMT "\n", STR_ARG(remote_text(remote, result)));
     }
     if (str_is(status, "completed")) {
         return EXIT_OK;
@@ -162,24 +137,13 @@ int team_report(struct remote *remote, struct str team)
     return verb_fail(&err);
 }
 
-static void print_people(const struct paper *paper, struct str team, struct arena *arena)
-{
-    static const char *const heads[] = {"AGENT", "ROLE", "STATUS", "DONE", NULL};
-    struct json json;
-    struct str item;
-    SCOPED(table_fini) struct table table;
-    table_init(&table, heads, arena);
-    json_start(&json, json_find(team, "teammates", arena), arena);
-    if (json_enter_array(&json, NULL)) {
-        while (remote_item(&json, &item)) {
-            table_add(&table, json_find_str(item, "agent", arena));
-            table_add(&table, json_find_str(item, "role", arena));
-            table_add(&table, json_find_str(item, "status", arena));
-            table_add(&table, json_find(item, "tasksDone", arena));
-        }
-    }
-    table_print(&table, paper);
-}
+static const struct column people[] = {
+    {"AGENT", .key = "agent"},
+    {"ROLE", .key = "role"},
+    {"STATUS", .key = "status"},
+    {"DONE", .key = "tasksDone", .kind = COLUMN_VALUE},
+    {.head = NULL},
+};
 
 static void print_team(struct remote *remote, struct str team)
 {
@@ -190,33 +154,14 @@ static void print_team(struct remote *remote, struct str team)
     team_graph(&out, &paper, team, &remote->arena);
     fwrite(out.ptr, 1, out.len, stdout);
     putchar('\n');
-    print_people(&paper, team, &remote->arena);
+    verb_print_table(remote, people, json_find(team, "teammates", &remote->arena));
     if (!str_absent(error)) {
         struct str message = json_find_str(error, "message", &remote->arena);
         printf("\nfailed: " STR_FMT "\n", STR_ARG(message));
     }
     if (!str_absent(result)) {
-        printf("\n" STR_FMT "\n", STR_ARG(plain(result, &remote->arena)));
+        printf("\n" STR_FMT "\n", STR_ARG(remote_text(remote, result)));
     }
-}
-
-static enum exit_status run_show(const void *options, const struct words *words)
-{
-    const struct look_options *given = options;
-    SCOPED(remote_close) struct remote remote = {.client = NULL};
-    struct err err = ERR_INIT;
-    struct str team;
-    if (!remote_open(&remote, &given->remote, &err) ||
-        !remote_call(&remote, "GET", remote_path(&remote, "/api/teams/", words->at[0], ""),
-                     STR_NONE, &team, &err)) {
-        return verb_fail(&err);
-    }
-    if (remote.json) {
-        printf(STR_FMT "\n", STR_ARG(team));
-    } else {
-        print_team(&remote, team);
-    }
-    return EXIT_OK;
 }
 
 const struct verb team_show_verb = {
@@ -226,55 +171,21 @@ const struct verb team_show_verb = {
     .about = "Shows the tasks of a team, each behind those it depends on, who works on them, and\n"
              "what came of it.",
     .options = look_options,
-    .size = sizeof(struct look_options),
+    .size = sizeof(struct team_options),
     .words_min = 1,
     .words_max = 1,
-    .run = run_show,
+    .request = {"GET", "/api/teams/{}", .print = print_team},
 };
 
-static void print_list(struct remote *remote, struct str list)
-{
-    static const char *const heads[] = {"ID", "STATUS", "DONE", "TASKS", "CREATED", "PROMPT", NULL};
-    struct paper paper = paper_stdout();
-    struct arena *arena = &remote->arena;
-    struct json json;
-    struct str team;
-    SCOPED(table_fini) struct table table;
-    table_init(&table, heads, arena);
-    json_start(&json, list, arena);
-    if (json_enter_array(&json, NULL)) {
-        while (remote_item(&json, &team)) {
-            SCOPED(buf_fini) struct buf when = BUF_INIT(KIB);
-            human_when(&when, &paper, json_find_str(team, "createdAt", arena));
-            table_add(&table, json_find_str(team, "teamId", arena));
-            table_add(&table, json_find_str(team, "status", arena));
-            table_add(&table, json_find(team, "tasksDone", arena));
-            table_add(&table, json_find(team, "tasksTotal", arena));
-            table_add(&table, buf_view(&when));
-            table_add(&table, json_find_str(team, "prompt", arena));
-        }
-    }
-    table_print(&table, &paper);
-}
-
-static enum exit_status run_list(const void *options, const struct words *words)
-{
-    const struct look_options *given = options;
-    SCOPED(remote_close) struct remote remote = {.client = NULL};
-    struct err err = ERR_INIT;
-    struct str list;
-    (void)words;
-    if (!remote_open(&remote, &given->remote, &err) ||
-        !remote_call(&remote, "GET", STR("/api/teams"), STR_NONE, &list, &err)) {
-        return verb_fail(&err);
-    }
-    if (remote.json) {
-        printf(STR_FMT "\n", STR_ARG(list));
-    } else {
-        print_list(&remote, list);
-    }
-    return EXIT_OK;
-}
+static const struct column teams[] = {
+    {"ID", .key = "teamId"},
+    {"STATUS", .key = "status"},
+    {"DONE", .key = "tasksDone", .kind = COLUMN_VALUE},
+    {"TASKS", .key = "tasksTotal", .kind = COLUMN_VALUE},
+    {"CREATED", .key = "createdAt", .kind = COLUMN_TIME},
+    {"PROMPT", .key = "prompt"},
+    {.head = NULL},
+};
 
 const struct verb team_verb = {
     .name = "team",
@@ -283,8 +194,8 @@ const struct verb team_verb = {
     .about = "Lists the newest teams. A team works on one prompt, split into tasks that depend on\n"
              "each other; its members talk while they work.",
     .options = look_options,
-    .size = sizeof(struct look_options),
-    .run = run_list,
+    .size = sizeof(struct team_options),
+    .request = {"GET", "/api/teams", .columns = teams},
 };
 
 /* ---- Speaking and cancelling ---- */
@@ -296,33 +207,11 @@ struct say_options {
 
 static const struct say_options say_defaults = {.from = {"user", 4}};
 
-static enum exit_status run_say(const void *options, const struct words *words)
-{
-    const struct say_options *given = options;
-    SCOPED(remote_close) struct remote remote = {.client = NULL};
-    SCOPED(buf_fini) struct buf body = BUF_INIT(MIB);
-    struct json_writer w = JSON_WRITER(&body);
-    struct err err = ERR_INIT;
-    struct str answer;
-    json_open_object(&w);
-    json_put_str(&w, "from", given->from);
-    put_if(&w, "to", given->to);
-    json_put_str(&w, "body", words->at[1]);
-    json_close_object(&w);
-    if (!remote_open(&remote, &given->remote, &err) ||
-        !remote_call(&remote, "POST",
-                     remote_path(&remote, "/api/teams/", words->at[0], "/messages"),
-                     buf_view(&body), &answer, &err)) {
-        return verb_fail(&err);
-    }
-    struct str shown = remote.json ? answer : json_find_str(answer, "id", &remote.arena);
-    printf(STR_FMT "\n", STR_ARG(shown));
-    return EXIT_OK;
-}
-
 static const struct option say_options[] = {
-    {"from", "NAME", "who speaks (default user)", OPTION_TEXT(struct say_options, from)},
-    {"to", "NAME", "for one of them alone (default all)", OPTION_TEXT(struct say_options, to)},
+    {"from", "NAME", "who speaks (default user)", OPTION_TEXT(struct say_options, from),
+     .field = "from"},
+    {"to", "NAME", "for one of them alone (default all)", OPTION_TEXT(struct say_options, to),
+     .field = "to"},
     REMOTE_OPTIONS(struct say_options),
     OPTION_END,
 };
@@ -340,26 +229,13 @@ const struct verb team_say_verb = {
     .size = sizeof(struct say_options),
     .words_min = 2,
     .words_max = 2,
-    .run = run_say,
+    .request = {"POST", "/api/teams/{}/messages", .word = "body", .member = "id"},
 };
 
-static enum exit_status run_cancel(const void *options, const struct words *words)
+static void print_cancelled(struct remote *remote, struct str answer)
 {
-    const struct look_options *given = options;
-    SCOPED(remote_close) struct remote remote = {.client = NULL};
-    struct err err = ERR_INIT;
-    struct str answer;
-    if (!remote_open(&remote, &given->remote, &err) ||
-        !remote_call(&remote, "DELETE", remote_path(&remote, "/api/teams/", words->at[0], ""),
-                     STR_NONE, &answer, &err)) {
-        return verb_fail(&err);
-    }
-    if (remote.json && answer.len > 0) {
-        printf(STR_FMT "\n", STR_ARG(answer));
-    } else if (!remote.json) {
-        puts(answer.len > 0 ? "cancelled" : "removed");
-    }
-    return EXIT_OK;
+    (void)remote;
+    puts(answer.len > 0 ? "cancelled" : "removed");
 }
 
 const struct verb team_cancel_verb = {
@@ -370,8 +246,8 @@ const struct verb team_cancel_verb = {
         "Cancels a team that runs: what is queued at once, what runs is asked to stop. One that\n"
         "has ended is removed with its messages.",
     .options = look_options,
-    .size = sizeof(struct look_options),
+    .size = sizeof(struct team_options),
     .words_min = 1,
     .words_max = 1,
-    .run = run_cancel,
+    .request = {"DELETE", "/api/teams/{}", .print = print_cancelled},
 };

@@ -1,44 +1,194 @@
-/* cli/team_watch.c: `errand team watch`: a team until it has ended.
+/* cli/team_watch.c: a team as a graph of its tasks, and `errand team watch`: the graph until the
+ * team has ended.
  *
- * On a terminal the graph of its tasks is drawn again whenever something happens; into a file or
- * pipe there is one line for each event. A stream that breaks is taken up again where it ended.
+ * On a terminal the graph is drawn again whenever something happens; into a file or pipe there is
+ * one line for each event.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "cli/team.h"
-#include "cli/verb.h"
+#include "team/team.h"
 
-#define RECONNECT_PAUSE_US 1000000
-#define RECONNECTS_MAX     30
-#define FRAME_MAX          MIB
+#define BAR_WIDTH 20
+#define FRAME_MAX MIB
 
-struct watch_options {
-    struct remote_options remote;
+/* ---- The graph ---- */
+
+struct node {
+    struct str ref, title, state, agent, error, depends; /* depends: a JSON array of refs */
+    size_t depth;                                        /* steps before it */
 };
+
+struct graph {
+    struct node nodes[TEAM_TASKS_MAX];
+    size_t count;
+    struct arena *arena;
+};
+
+static void read_nodes(struct graph *graph, struct str tasks)
+{
+    struct json json;
+    struct str item;
+    json_start(&json, str_absent(tasks) ? STR("[]") : tasks, graph->arena);
+    if (!json_enter_array(&json, NULL)) {
+        return;
+    }
+    while (graph->count < TEAM_TASKS_MAX && remote_item(&json, &item)) {
+        struct str state = json_find_str(item, "state", graph->arena);
+        graph->nodes[graph->count++] = (struct node){
+            .ref = json_find_str(item, "id", graph->arena),
+            .title = json_find_str(item, "title", graph->arena),
+            .state = str_absent(state) ? STR("WAITING") : state,
+            .agent = json_find_str(item, "agent", graph->arena),
+            .error = json_find_str(item, "error", graph->arena),
+            .depends = json_find(item, "dependsOn", graph->arena),
+        };
+    }
+}
+
+/* What a node depends on, one name at a time. */
+static bool next_name(struct json *json, struct str *name)
+{
+    return json_item(json, NULL) && json_str(json, name, NULL);
+}
+
+static size_t depth_of(const struct graph *graph, const struct node *node)
+{
+    struct json json;
+    struct str name;
+    size_t depth = 0;
+    json_start(&json, node->depends, graph->arena);
+    if (str_absent(node->depends) || !json_enter_array(&json, NULL)) {
+        return 0;
+    }
+    while (next_name(&json, &name)) {
+        for (size_t i = 0; i < graph->count; i++) {
+            if (str_eq(graph->nodes[i].ref, name)) {
+                depth = MAX(depth, graph->nodes[i].depth + 1);
+            }
+        }
+    }
+    return depth;
+}
+
+/* Each round moves what depends on something behind it; a chain of all takes as many rounds. */
+static void find_depths(struct graph *graph)
+{
+    bool moved = true;
+    for (size_t round = 0; moved && round < graph->count; round++) {
+        moved = false;
+        for (size_t i = 0; i < graph->count; i++) {
+            size_t depth = depth_of(graph, &graph->nodes[i]);
+            moved = moved || depth != graph->nodes[i].depth;
+            graph->nodes[i].depth = depth;
+        }
+    }
+}
+
+static void write_depends(struct buf *out, const struct graph *graph, struct str depends)
+{
+    struct json json;
+    struct str name;
+    bool any = false;
+    json_start(&json, depends, graph->arena);
+    if (str_absent(depends) || !json_enter_array(&json, NULL)) {
+        return;
+    }
+    while (next_name(&json, &name)) {
+        buf_c(out, any ? ", " : "  after ");
+        human_clean(out, name);
+        any = true;
+    }
+}
+
+static void write_node(struct buf *out, const struct paper *paper, const struct graph *graph,
+                       const struct node *node)
+{
+    for (size_t i = 0; i < node->depth; i++) {
+        buf_c(out, "  ");
+    }
+    buf_printf(out, "%s %s%-9.*s%s  ", node->depth > 0 ? "└" : "·",
+               human_colour(paper, node->state), STR_ARG(node->state), human_plain(paper));
+    human_clean(out, node->ref);
+    buf_c(out, "  ");
+    human_clean(out, node->title);
+    write_depends(out, graph, node->depends);
+    if (!str_absent(node->agent)) {
+        buf_c(out, "  by ");
+        human_clean(out, node->agent);
+    }
+    if (!str_absent(node->error)) {
+        buf_c(out, ": ");
+        human_clean(out, node->error);
+    }
+    buf_char(out, '\n');
+}
+
+static void write_head(struct buf *out, const struct paper *paper, struct str team,
+                       const struct graph *graph)
+{
+    size_t done = 0;
+    struct str status = json_find_str(team, "status", graph->arena);
+    struct str prompt = json_find_str(team, "prompt", graph->arena);
+    for (size_t i = 0; i < graph->count; i++) {
+        done += str_is(graph->nodes[i].state, "COMPLETED");
+    }
+    size_t filled = graph->count == 0 ? 0 : done * BAR_WIDTH / graph->count;
+    buf_char(out, '[');
+    for (size_t i = 0; i < BAR_WIDTH; i++) {
+        buf_c(out, i < filled ? "#" : ".");
+    }
+    buf_printf(out, "] %zu of %zu  " STR_FMT "  ", done, graph->count, STR_ARG(status));
+    size_t room = (size_t)MAX(paper->width - 50, 20);
+    human_clean(out, (struct str){prompt.ptr, MIN(prompt.len, room)});
+    buf_char(out, '\n');
+}
+
+int team_graph(struct buf *out, const struct paper *paper, struct str team, struct arena *arena)
+{
+    struct graph *graph = arena_new(arena, struct graph);
+    graph->arena = arena;
+    read_nodes(graph, json_find(team, "tasks", arena));
+    find_depths(graph);
+    write_head(out, paper, team, graph);
+    for (size_t depth = 0; depth <= graph->count; depth++) {
+        for (size_t i = 0; i < graph->count; i++) {
+            if (graph->nodes[i].depth == depth) {
+                write_node(out, paper, graph, &graph->nodes[i]);
+            }
+        }
+    }
+    return 1 + (int)graph->count;
+}
+
+/* ---- Following a team ---- */
 
 struct watch {
     struct remote *remote; /* the stream's */
     struct remote *look;   /* beside it, for single calls */
     struct str id;
-    struct buf event, data, last_id; /* of the event being read; of the last one read */
-    int lines;                       /* drawn now, to be drawn over */
-    bool spoke, dirty, ended;
+    struct remote_stream stream;
+    int lines; /* drawn now, to be drawn over */
+    bool dirty;
 };
 
-/* ---- Drawing ---- */
-
-static void redraw(struct watch *watch)
+static bool get_team(struct watch *watch, struct str *team, struct err *err)
 {
+    arena_clear(&watch->look->arena);
+    return remote_call(watch->look, "GET", remote_path(watch->look, "/api/teams/", watch->id, ""),
+                       STR_NONE, team, err);
+}
+
+static void draw(void *arg)
+{
+    struct watch *watch = arg;
     SCOPED(buf_fini) struct buf frame = BUF_INIT(FRAME_MAX);
     struct paper paper = paper_stdout();
-    struct err err = ERR_INIT;
+    struct err ignored = ERR_INIT; /* the stream will say that it broke */
     struct str team;
-    arena_clear(&watch->look->arena);
-    if (!remote_call(watch->look, "GET", remote_path(watch->look, "/api/teams/", watch->id, ""),
-                     STR_NONE, &team, &err)) {
-        return; /* the stream will say that it broke */
+    if (!watch->dirty || !get_team(watch, &team, &ignored)) {
+        return;
     }
     if (watch->lines > 0) {
         buf_printf(&frame, "\x1b[%dA\x1b[J", watch->lines);
@@ -50,14 +200,15 @@ static void redraw(struct watch *watch)
 }
 
 /* "task_claimed  b  Sum up the costs  by ann" */
-static void print_event(struct watch *watch, const struct paper *paper, struct str data)
+static void print_event(struct watch *watch, const struct paper *paper, struct str event,
+                        struct str data)
 {
     SCOPED(buf_fini) struct buf line = BUF_INIT(64 * KIB);
     static const char *const parts[][2] = {
         {"id", "  "}, {"title", "  "}, {"agent", "  by "}, {"from", "  "}, {"to", " to "}};
     struct arena *arena = &watch->remote->arena;
-    bool message = str_is(buf_view(&watch->event), "message");
-    human_clean(&line, buf_view(&watch->event));
+    bool message = str_is(event, "message");
+    human_clean(&line, event);
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         struct str value = json_find_str(data, parts[i][0], arena);
         if (!str_absent(value) && !(message && i == 0)) {
@@ -79,139 +230,55 @@ static void print_event(struct watch *watch, const struct paper *paper, struct s
     fflush(stdout);
 }
 
-static void take_event(struct watch *watch)
+static bool on_event(void *arg, struct str event, struct str data, struct err *err)
 {
+    struct watch *watch = arg;
     struct paper paper = paper_stdout();
-    struct str event = buf_view(&watch->event), data = buf_view(&watch->data);
-    if (event.len == 0) {
-        return;
-    }
+    (void)err;
     if (watch->remote->json) {
         printf("{\"event\":\"" STR_FMT "\",\"data\":" STR_FMT "}\n", STR_ARG(event), STR_ARG(data));
         fflush(stdout);
     } else if (!paper.terminal || str_is(event, "message")) {
-        print_event(watch, &paper, data);
+        print_event(watch, &paper, event, data);
     }
     watch->dirty = paper.terminal && !watch->remote->json;
-    watch->ended = watch->ended || str_is(event, "team_completed") || str_is(event, "team_failed");
-    buf_clear(&watch->event);
-    buf_clear(&watch->data);
-}
-
-/* ---- The stream ---- */
-
-static void keep(struct buf *buf, struct str value)
-{
-    buf_clear(buf);
-    buf_str(buf, value);
-}
-
-static bool on_line(void *arg, struct str line)
-{
-    struct watch *watch = arg;
-    struct str value = line;
-    struct str field = str_cut(&value, ':');
-    value = str_starts(value, STR(" ")) ? str_from(value, 1) : value;
-    watch->spoke = true;
-    if (line.len == 0) {
-        take_event(watch);
-    } else if (str_is(field, "event")) {
-        keep(&watch->event, value);
-    } else if (str_is(field, "data")) {
-        keep(&watch->data, value);
-    } else if (str_is(field, "id")) {
-        keep(&watch->last_id, value);
-    }
-    if (watch->dirty && line.len == 0) {
-        redraw(watch);
-    }
+    watch->stream.ended =
+        watch->stream.ended || str_is(event, "team_completed") || str_is(event, "team_failed");
     return true;
 }
 
-static bool on_tick(void *arg)
-{
-    return !((struct watch *)arg)->ended;
-}
-
-static bool follow_once(struct watch *watch, struct err *err)
-{
-    struct client_answer answer = {.status = 0};
-    const struct client_stream stream = {
-        .path = remote_path(watch->remote, "/api/teams/", watch->id, "/stream"),
-        .last_event_id = watch->last_id.len > 0 ? buf_view(&watch->last_id) : STR_NONE,
-        .arg = watch,
-        .line = on_line,
-        .tick = on_tick,
-    };
-    bool ok = client_stream(watch->remote->client, &stream, &watch->remote->arena, &answer, err);
-    if (answer.status >= 400) {
-        return remote_refusal(watch->remote, &answer, err);
-    }
-    return (ok && watch->ended) || watch->ended ||
-           err_set(err, ERR_UNAVAILABLE, "the stream ended before the team did");
-}
-
-static bool follow(struct watch *watch, struct err *err)
-{
-    for (int tries = 0; tries < RECONNECTS_MAX; tries++) {
-        *err = ERR_INIT;
-        watch->spoke = false;
-        if (follow_once(watch, err)) {
-            return true;
-        }
-        if (err->kind != ERR_UNAVAILABLE || (tries == 0 && !watch->spoke)) {
-            return false; /* it was never there, or said no */
-        }
-        tries = watch->spoke ? 0 : tries;
-        usleep(RECONNECT_PAUSE_US);
-    }
-    return false;
-}
-
-/* The team as it ended: its result, or why there is none. */
-static int report(struct watch *watch)
-{
-    struct err err = ERR_INIT;
-    struct str team;
-    if (!remote_call(watch->look, "GET", remote_path(watch->look, "/api/teams/", watch->id, ""),
-                     STR_NONE, &team, &err)) {
-        return verb_fail(&err);
-    }
-    return team_report(watch->look, team);
-}
-
-int team_follow(const struct remote_options *options, struct str id)
+enum exit_status team_follow(const struct remote_options *options, struct str id)
 {
     SCOPED(remote_close) struct remote remote = {.client = NULL};
     SCOPED(remote_close) struct remote beside = {.client = NULL};
+    struct watch watch = {.remote = &remote, .look = &beside, .id = id};
     struct err err = ERR_INIT;
-    struct watch watch = {
-        .remote = &remote,
-        .look = &beside,
-        .id = id,
-        .event = BUF_INIT(KIB),
-        .data = BUF_INIT(CLIENT_LINE_MAX),
-        .last_id = BUF_INIT(KIB),
+    struct str team;
+    if (!remote_open(&remote, options, &err) || !remote_open(&beside, options, &err)) {
+        return verb_fail(&err);
+    }
+    watch.stream = (struct remote_stream){
+        .path = remote_path(&remote, "/api/teams/", id, "/stream"),
+        .arg = &watch,
+        .event = on_event,
+        .draw = draw,
+        .early = "the stream ended before the team did",
     };
-    bool ok = remote_open(&remote, options, &err) && remote_open(&beside, options, &err) &&
-              follow(&watch, &err);
-    int status = ok ? report(&watch) : (int)verb_fail(&err);
-    buf_fini(&watch.event);
-    buf_fini(&watch.data);
-    buf_fini(&watch.last_id);
-    return status;
+    if (!remote_follow(&remote, &watch.stream, &err) || !get_team(&watch, &team, &err)) {
+        return verb_fail(&err);
+    }
+    return team_report(&beside, team);
 }
 
 /* ---- The verb ---- */
 
 static enum exit_status run_watch(const void *options, const struct words *words)
 {
-    const struct watch_options *given = options;
-    return (enum exit_status)team_follow(&given->remote, words->at[0]);
+    return team_follow(options, words->at[0]);
 }
 
 static const struct option watch_options[] = {
-    REMOTE_OPTIONS(struct watch_options),
+    REMOTE_OPTIONS(struct team_options),
     OPTION_END,
 };
 
@@ -226,7 +293,7 @@ const struct verb team_watch_verb = {
     .examples = "# begin, and see it through\n"
                 "errand team watch $(errand team start \"Compare the proposals\")",
     .options = watch_options,
-    .size = sizeof(struct watch_options),
+    .size = sizeof(struct team_options),
     .words_min = 1,
     .words_max = 1,
     .run = run_watch,

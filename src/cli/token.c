@@ -21,22 +21,79 @@ struct token_options {
     bool json;
 };
 
-static bool create(enum role role, struct str user, struct config *config, struct err *err)
+/* ---- Where tokens are kept ---- */
+
+bool token_place_open(struct token_place *place, struct config *config, bool migrate,
+                      struct err *err)
 {
-    SCOPED(token_place_fini) struct token_place place = {0};
-    char text[TOKEN_TEXT];
-    if (!token_place_open(&place, config, true, err) ||
-        !token_place_create(&place, role, user, text, err)) {
+    struct str url;
+    *place = (struct token_place){.folder = config->data.ptr};
+    if (!setup_store(config, &url, err)) {
         return false;
     }
-    puts(text);
+    if (!str_starts(url, STR("postgres"))) {
+        return true; /* a file belongs to its server and cannot be opened beside it */
+    }
+    const struct store_options options = {
+        .url = url, .no_migrate = !migrate, .read_only = !migrate};
+    return store_open(&options, &place->store, err) &&
+           steward_open(place->store, &place->steward, err);
+}
+
+void token_place_fini(struct token_place *place)
+{
+    steward_close(place->steward);
+    store_close(place->store);
+}
+
+bool token_place_create(struct token_place *place, enum role role, struct str user,
+                        char out_text[static TOKEN_TEXT], struct err *err)
+{
+    struct rand rand;
+    int64_t now_ms = clock_real_wall_ms();
+    rand_init(&rand);
+    return place->steward == NULL
+               ? token_create(place->folder, role, user, now_ms, &rand, out_text, err)
+               : token_store_create(place->steward, role, user, now_ms, &rand, out_text, err);
+}
+
+bool token_place_list(struct token_place *place, struct arena *arena, struct token_list *out,
+                      struct err *err)
+{
+    struct token *shared = NULL, *own;
+    size_t own_count;
+    *out = (struct token_list){0};
+    if ((place->steward != NULL &&
+         !token_store_list(place->steward, arena, &shared, &out->shared, err)) ||
+        !token_list(place->folder, arena, &own, &own_count, err)) {
+        return false;
+    }
+    out->count = out->shared + own_count;
+    out->tokens = arena_array(arena, struct token, out->count);
+    for (size_t i = 0; i < out->count; i++) {
+        out->tokens[i] = i < out->shared ? shared[i] : own[i - out->shared];
+    }
     return true;
 }
+
+bool token_place_revoke(struct token_place *place, struct str id, struct err *err)
+{
+    struct err why = {.kind = ERR_NOT_FOUND};
+    if (place->steward != NULL && token_store_revoke(place->steward, id, &why)) {
+        return true;
+    }
+    return why.kind == ERR_NOT_FOUND ? token_revoke(place->folder, id, err)
+                                     : err_set(err, why.kind, "%s", why.text);
+}
+
+/* ---- Create ---- */
 
 static enum exit_status run_create(const void *options, const struct words *words)
 {
     const struct token_options *given = options;
     SCOPED(config_fini) struct config config = {.arena = ARENA_INIT};
+    SCOPED(token_place_fini) struct token_place place = {0};
+    char text[TOKEN_TEXT];
     struct err err = ERR_INIT;
     enum role role;
     (void)words;
@@ -44,10 +101,13 @@ static enum exit_status run_create(const void *options, const struct words *word
         err_set(&err, ERR_INVALID, "--role is needed: read, produce, work or admin");
         return verb_usage(&err);
     }
-    return setup_config(&given->setup, &config, &err) && setup_folder(&config, &err) &&
-                   create(role, given->user, &config, &err)
-               ? EXIT_OK
-               : verb_fail(&err);
+    if (!setup_config(&given->setup, &config, &err) || !setup_folder(&config, &err) ||
+        !token_place_open(&place, &config, true, &err) ||
+        !token_place_create(&place, role, given->user, text, &err)) {
+        return verb_fail(&err);
+    }
+    puts(text);
+    return EXIT_OK;
 }
 
 /* ---- List ---- */

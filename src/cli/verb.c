@@ -1,12 +1,12 @@
-/* cli/verb.c: the list of commands. See verb.h.
+/* cli/verb.c: the list of commands, and the request that most of them are. See verb.h.
  *
  * SPDX-License-Identifier: MIT */
 #include "cli/verb.h"
 
+#include <assert.h>
 #include <stdio.h>
 
-#include "base/buf.h"
-#include "cli/human.h"
+#include "wire/uri.h"
 
 /* One a line: two that add a verb must not meet. */
 /* clang-format off */
@@ -58,28 +58,25 @@ const struct verb *const verbs[] = {
 };
 /* clang-format on */
 
-static bool names(const struct verb *verb, int argc, char **argv, int *used)
-{
-    struct str second = str_of(verb->name);
-    struct str first = str_cut(&second, ' ');
-    *used = str_absent(second) ? 1 : 2;
-    return argc >= *used && str_is(first, argv[0]) && (*used == 1 || str_is(second, argv[1]));
-}
-
 const struct verb *verb_find(int argc, char **argv, int *used)
 {
     const struct verb *found = NULL;
-    int words, best = 0;
+    *used = 0;
     for (size_t i = 0; verbs[i] != NULL; i++) {
+        struct str second = str_of(verbs[i]->name);
+        struct str first = str_cut(&second, ' ');
+        int words = str_absent(second) ? 1 : 2;
         /* "queues set" is more than "queues". */
-        if (names(verbs[i], argc, argv, &words) && words > best) {
+        if (words > *used && argc >= words && str_is(first, argv[0]) &&
+            (words == 1 || str_is(second, argv[1]))) {
             found = verbs[i];
-            best = words;
+            *used = words;
         }
     }
-    *used = best;
     return found;
 }
+
+/* ---- Failing ---- */
 
 static void say(const struct err *err)
 {
@@ -104,4 +101,221 @@ enum exit_status verb_usage(const struct err *err)
 {
     say(err);
     return EXIT_USAGE;
+}
+
+/* ---- One request ---- */
+
+/* `errand queues` may be written `errand queues list`. Another word is a verb that is not there;
+ * the refusal names those that are. */
+static bool check_list_word(const struct verb *verb, struct str word, struct err *err)
+{
+    SCOPED(buf_fini) struct buf names = BUF_INIT(KIB);
+    struct str last = STR_NONE;
+    if (str_is(word, "list") || str_is(word, "ls")) {
+        return true;
+    }
+    buf_c(&names, "list");
+    for (size_t i = 0; verbs[i] != NULL; i++) {
+        struct str second = str_of(verbs[i]->name);
+        if (str_is(str_cut(&second, ' '), verb->name) && !str_absent(second)) {
+            buf_printf(&names, last.len > 0 ? ", " STR_FMT : "" STR_FMT, STR_ARG(last));
+            last = second;
+        }
+    }
+    return err_set(err, ERR_INVALID, "%s " STR_FMT ": there are " STR_FMT " and " STR_FMT,
+                   verb->name, STR_ARG(word), STR_ARG(buf_view(&names)), STR_ARG(last));
+}
+
+/* The path with the word in its place, and what is asked in its query. */
+static void write_path(const struct verb *verb, const void *options, struct str word,
+                       struct buf *path)
+{
+    const struct remote_options *remote = options;
+    struct str after = str_of(verb->request.path);
+    struct str before = str_cut(&after, '{');
+    buf_str(path, before);
+    if (!str_absent(after)) {
+        uri_encode(path, word);
+        buf_str(path, str_from(after, 1)); /* behind the '}' */
+    }
+    if (remote->limit > 0) {
+        buf_printf(path, "?limit=%lld", (long long)MIN(remote->limit, REMOTE_PAGE_MAX));
+    }
+    if (str_is(STR("GET"), verb->request.method)) {
+        option_put_query(verb->options, options, path);
+    }
+}
+
+static void write_body(const struct verb *verb, const void *options, const struct words *words,
+                       struct buf *body)
+{
+    struct json_writer w = JSON_WRITER(body);
+    json_open_object(&w);
+    option_put_json(verb->options, options, &w);
+    if (verb->request.word != NULL) {
+        json_put_str(&w, verb->request.word, words->at[1]);
+    }
+    json_close_object(&w);
+}
+
+/* ---- Tables of answers ---- */
+
+/* A list on its way to the terminal: rows of a table, or items of one JSON array. */
+struct listing {
+    struct remote *remote;
+    const struct column *columns;
+    struct paper paper;
+    struct table table;
+    bool any;
+};
+
+static void listing_init(struct listing *listing, struct remote *remote,
+                         const struct column *columns)
+{
+    const char *heads[TABLE_COLUMNS_MAX + 1] = {NULL};
+    for (size_t i = 0; columns[i].head != NULL; i++) {
+        assert(i < TABLE_COLUMNS_MAX);
+        heads[i] = columns[i].head;
+    }
+    *listing = (struct listing){.remote = remote, .columns = columns, .paper = paper_stdout()};
+    table_init(&listing->table, heads, &remote->arena);
+}
+
+static void add_row(struct listing *listing, struct str item)
+{
+    struct arena *arena = &listing->remote->arena;
+    for (const struct column *column = listing->columns; column->head != NULL; column++) {
+        SCOPED(buf_fini) struct buf cell = BUF_INIT(64 * KIB);
+        if (column->write != NULL) {
+            column->write(listing->remote, item, column->key, &cell);
+            table_add(&listing->table, buf_view(&cell));
+        } else if (column->kind == COLUMN_TIME) {
+            human_when(&cell, &listing->paper, json_find_str(item, column->key, arena));
+            table_add(&listing->table, buf_view(&cell));
+        } else {
+            bool text = column->kind == COLUMN_TEXT;
+            table_add(&listing->table, text ? json_find_str(item, column->key, arena)
+                                            : json_find(item, column->key, arena));
+        }
+    }
+}
+
+static bool list_item(void *arg, struct str item, struct err *err)
+{
+    struct listing *listing = arg;
+    (void)err;
+    if (listing->remote->json) {
+        printf("%s" STR_FMT, listing->any ? ",\n" : "[", STR_ARG(item));
+    } else {
+        add_row(listing, item);
+    }
+    listing->any = true;
+    return true;
+}
+
+static bool print_pages(struct remote *remote, const struct column *columns, struct str path,
+                        int64_t limit, struct err *err)
+{
+    struct listing listing;
+    listing_init(&listing, remote, columns);
+    bool ok = remote_pages(remote, path, limit, list_item, &listing, err);
+    if (ok && remote->json) {
+        puts(listing.any ? "]" : "[]");
+    } else if (ok) {
+        table_print(&listing.table, &listing.paper);
+    }
+    table_fini(&listing.table);
+    return ok;
+}
+
+void verb_print_table(struct remote *remote, const struct column *columns, struct str answer)
+{
+    struct listing listing;
+    struct json json;
+    struct str item;
+    listing_init(&listing, remote, columns);
+    json_start(&json, answer, &remote->arena);
+    if (json_peek(&json) == JSON_OBJECT) {
+        add_row(&listing, answer);
+    } else if (json_enter_array(&json, NULL)) {
+        while (remote_item(&json, &item)) {
+            add_row(&listing, item);
+        }
+    }
+    table_print(&listing.table, &listing.paper);
+    table_fini(&listing.table);
+}
+
+/* ---- Asking ---- */
+
+static void print_answer(struct remote *remote, const struct request *request, struct str answer)
+{
+    struct str member =
+        request->member == NULL ? answer : json_find(answer, request->member, &remote->arena);
+    if (remote->json) {
+        printf(STR_FMT "%s", STR_ARG(answer), answer.len > 0 ? "\n" : "");
+    } else if (request->print != NULL) {
+        request->print(remote, answer);
+    } else if (request->columns != NULL) {
+        verb_print_table(remote, request->columns, member);
+    } else {
+        struct str text = remote_text(remote, member);
+        printf(STR_FMT "\n", STR_ARG(text));
+    }
+}
+
+static bool ask(struct remote *remote, const struct verb *verb, const void *options,
+                const struct words *words, struct str word, struct err *err)
+{
+    const struct remote_options *given = options;
+    const struct request *request = &verb->request;
+    SCOPED(buf_fini) struct buf path = BUF_INIT(64 * KIB);
+    SCOPED(buf_fini) struct buf body = BUF_INIT(REMOTE_BODY_MAX);
+    struct str answer;
+    bool bare = str_is(STR("GET"), request->method) || str_is(STR("DELETE"), request->method);
+    write_path(verb, options, word, &path);
+    if (!bare) {
+        write_body(verb, options, words, &body);
+    }
+    if (given->limit > 0) {
+        return print_pages(remote, request->columns, buf_view(&path), given->limit, err);
+    }
+    if (!remote_call(remote, request->method, buf_view(&path), bare ? STR_NONE : buf_view(&body),
+                     &answer, err)) {
+        return !request->each ? false : err_wrap(err, STR_FMT, STR_ARG(word));
+    }
+    if (request->each && !remote->json) {
+        printf(STR_FMT "  ", STR_ARG(word));
+    }
+    print_answer(remote, request, answer);
+    return true;
+}
+
+enum exit_status verb_request(const struct verb *verb, const void *options,
+                              const struct words *words)
+{
+    SCOPED(remote_close) struct remote remote = {.client = NULL};
+    enum exit_status status = EXIT_OK;
+    struct err err = ERR_INIT;
+    bool named = strchr(verb->request.path, '{') != NULL;
+    if (!named && words->count > 0 && !check_list_word(verb, words->at[0], &err)) {
+        return verb_usage(&err);
+    }
+    if (!remote_open(&remote, options, &err)) {
+        return verb_fail(&err);
+    }
+    /* Each word is tried, so that one that is gone does not hold up the others. */
+    size_t count = verb->request.each ? words->count : 1;
+    for (size_t i = 0; i < count; i++) {
+        err = ERR_INIT;
+        if (!ask(&remote, verb, options, words, named ? words->at[i] : STR_NONE, &err)) {
+            status = verb_fail(&err);
+        }
+    }
+    return status;
+}
+
+enum exit_status verb_run(const struct verb *verb, const void *options, const struct words *words)
+{
+    return verb->run != NULL ? verb->run(options, words) : verb_request(verb, options, words);
 }

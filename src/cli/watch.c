@@ -1,7 +1,7 @@
 /* cli/watch.c: `errand watch`: what happens on a server, as it happens.
  *
  * Reads the server's event stream. The stream is opened first and the state is looked up once it
- * speaks, so nothing falls between the two. A stream that breaks is taken up again where it ended.
+ * speaks, so nothing falls between the two.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -13,10 +13,8 @@
 #include "wire/json.h"
 #include "wire/time.h"
 
-#define RECONNECT_PAUSE_US 1000000
-#define RECONNECTS_MAX     30
-#define SNAPSHOT_MAX       100
-#define SNAPSHOT_PATH      "/api/tasks?state=RUNNING&limit=100"
+#define SNAPSHOT_MAX  100
+#define SNAPSHOT_PATH "/api/tasks?state=RUNNING&limit=100"
 
 struct watch_options {
     struct remote_options remote;
@@ -27,11 +25,8 @@ struct watch {
     struct remote *look;   /* beside it, for single calls */
     struct str id;         /* absent: the whole system */
     struct view view;
-    struct buf event, data, last_id; /* of the event being read; of the last one read */
-    bool looked;                     /* the state was looked up since the stream began */
-    bool ended;                      /* the watched task is terminal */
-    bool refused;                    /* looking failed: `err` says why */
-    struct err err;
+    struct remote_stream stream;
+    bool last; /* it is drawn for the last time */
 };
 
 /* ---- News ---- */
@@ -60,8 +55,9 @@ static int64_t since_ms(struct str object, struct arena *arena)
 static void check_end(struct watch *watch, struct str id, struct str state)
 {
     enum task_state parsed;
-    watch->ended = watch->ended || (str_eq(id, watch->id) && task_state_parse(state, &parsed) &&
-                                    task_state_terminal(parsed));
+    watch->stream.ended =
+        watch->stream.ended ||
+        (str_eq(id, watch->id) && task_state_parse(state, &parsed) && task_state_terminal(parsed));
 }
 
 static void print_raw(struct str json)
@@ -115,15 +111,27 @@ static void take_log(struct watch *watch, struct str data)
     arena_fini(&arena);
 }
 
-/* ---- Looking up ---- */
+/* ---- Looking up, and following ---- */
 
-/* The list has the newest first; a parent is older than its children and comes before them. */
-static void take_list(struct watch *watch, struct str list)
+/* The stream was opened first: nothing falls between it and the look. */
+static bool look(void *arg, struct err *err)
 {
+    struct watch *watch = arg;
+    struct str answer, tasks[SNAPSHOT_MAX], path = STR(SNAPSHOT_PATH);
     struct json json;
-    struct str tasks[SNAPSHOT_MAX];
     size_t count = 0;
-    json_start(&json, list, &watch->look->arena);
+    if (!str_absent(watch->id)) {
+        path = remote_path(watch->look, "/api/tasks/", watch->id, "");
+    }
+    if (!remote_call(watch->look, "GET", path, STR_NONE, &answer, err)) {
+        return false;
+    }
+    if (!str_absent(watch->id)) {
+        take_task(watch, answer, "id");
+        return true;
+    }
+    /* The list has the newest first; a parent is older than its children and comes before them. */
+    json_start(&json, answer, &watch->look->arena);
     if (json_enter_array(&json, NULL)) {
         while (count < SNAPSHOT_MAX && remote_item(&json, &tasks[count])) {
             count++;
@@ -132,123 +140,27 @@ static void take_list(struct watch *watch, struct str list)
     while (count > 0) {
         take_task(watch, tasks[--count], "id");
     }
+    return true;
 }
 
-static void look(struct watch *watch)
+static bool on_event(void *arg, struct str event, struct str data, struct err *err)
 {
-    struct str answer, path = STR(SNAPSHOT_PATH);
-    if (!str_absent(watch->id)) {
-        path = remote_path(watch->look, "/api/tasks/", watch->id, "");
-    }
-    if (!remote_call(watch->look, "GET", path, STR_NONE, &answer, &watch->err)) {
-        watch->refused = true;
-    } else if (str_absent(watch->id)) {
-        take_list(watch, answer);
-    } else {
-        take_task(watch, answer, "id");
-    }
-    watch->looked = true;
-}
-
-/* ---- The stream ---- */
-
-static void dispatch(struct watch *watch)
-{
-    struct str event = buf_view(&watch->event), data = buf_view(&watch->data);
+    struct watch *watch = arg;
     if (str_is(event, "state") || str_is(event, "progress")) {
         take_task(watch, data, "taskId");
     } else if (str_is(event, "log")) {
         take_log(watch, data);
     } else if (str_is(event, "reset")) {
-        look(watch);
+        return look(watch, err);
     }
-    buf_clear(&watch->event);
-    buf_clear(&watch->data);
+    return true;
 }
 
-static void keep(struct buf *buf, struct str value)
-{
-    buf_clear(buf);
-    buf_str(buf, value);
-}
-
-static void take_line(struct watch *watch, struct str line)
-{
-    struct str value = line;
-    struct str field = str_cut(&value, ':');
-    value = str_starts(value, STR(" ")) ? str_from(value, 1) : value;
-    if (line.len == 0) {
-        dispatch(watch);
-    } else if (str_is(field, "event")) {
-        keep(&watch->event, value);
-    } else if (str_is(field, "data")) {
-        keep(&watch->data, value);
-    } else if (str_is(field, "id")) {
-        keep(&watch->last_id, value);
-    }
-}
-
-static bool on_line(void *arg, struct str line)
+static void draw(void *arg)
 {
     struct watch *watch = arg;
     struct paper paper = paper_stdout();
-    if (!watch->looked) {
-        look(watch);
-    }
-    take_line(watch, line);
-    view_draw(&watch->view, &paper, false);
-    return !watch->refused;
-}
-
-static bool on_tick(void *arg)
-{
-    struct watch *watch = arg;
-    struct paper paper = paper_stdout();
-    view_draw(&watch->view, &paper, false);
-    return !watch->ended; /* the server ends the stream; this is for one that does not */
-}
-
-/* True when the watched task has ended. */
-static bool follow(struct watch *watch, struct err *err)
-{
-    struct str path = STR("/api/events");
-    struct client_answer answer = {.status = 0};
-    if (!str_absent(watch->id)) {
-        path = remote_path(watch->remote, "/api/tasks/", watch->id, "/stream");
-    }
-    const struct client_stream stream = {
-        .path = path,
-        .last_event_id = watch->last_id.len > 0 ? buf_view(&watch->last_id) : STR_NONE,
-        .arg = watch,
-        .line = on_line,
-        .tick = on_tick,
-    };
-    watch->looked = false;
-    bool ok = client_stream(watch->remote->client, &stream, &watch->remote->arena, &answer, err);
-    if (watch->refused) {
-        *err = watch->err;
-        return false;
-    }
-    return ok || watch->ended ||
-           (answer.status >= 400 && remote_refusal(watch->remote, &answer, err));
-}
-
-static bool follow_on(struct watch *watch, struct err *err)
-{
-    for (int tries = 0; tries < RECONNECTS_MAX; tries++) {
-        *err = ERR_INIT;
-        if (follow(watch, err)) {
-            return true;
-        }
-        /* A server that was never there, or said no, will not change its mind. */
-        if (err->kind != ERR_UNAVAILABLE ||
-            (!watch->looked && tries == 0 && watch->view.count == 0)) {
-            return false;
-        }
-        tries = watch->looked ? 0 : tries;
-        usleep(RECONNECT_PAUSE_US);
-    }
-    return false;
+    view_draw(&watch->view, &paper, watch->last);
 }
 
 static enum exit_status run_watch(const void *options, const struct words *words)
@@ -258,23 +170,25 @@ static enum exit_status run_watch(const void *options, const struct words *words
     SCOPED(remote_close) struct remote beside = {.client = NULL};
     struct err err = ERR_INIT;
     struct watch watch = {
-        .remote = &remote,
-        .look = &beside,
-        .id = words->count > 0 ? words->at[0] : STR_NONE,
-        .event = BUF_INIT(KIB),
-        .data = BUF_INIT(CLIENT_LINE_MAX),
-        .last_id = BUF_INIT(KIB),
+        .remote = &remote, .look = &beside, .id = words->count > 0 ? words->at[0] : STR_NONE};
+    if (!remote_open(&remote, &given->remote, &err) ||
+        !remote_open(&beside, &given->remote, &err)) {
+        return verb_fail(&err);
+    }
+    watch.stream = (struct remote_stream){
+        .path = str_absent(watch.id) ? STR("/api/events")
+                                     : remote_path(&remote, "/api/tasks/", watch.id, "/stream"),
+        .arg = &watch,
+        .begin = look,
+        .event = on_event,
+        .draw = draw,
     };
     view_init(&watch.view);
     watch.view.pinned = !str_absent(watch.id);
-    bool ok = remote_open(&remote, &given->remote, &err) &&
-              remote_open(&beside, &given->remote, &err) && follow_on(&watch, &err);
-    struct paper paper = paper_stdout();
-    view_draw(&watch.view, &paper, true);
+    bool ok = remote_follow(&remote, &watch.stream, &err);
+    watch.last = true;
+    draw(&watch);
     view_fini(&watch.view);
-    buf_fini(&watch.event);
-    buf_fini(&watch.data);
-    buf_fini(&watch.last_id);
     return ok ? EXIT_OK : verb_fail(&err);
 }
 

@@ -171,3 +171,63 @@ TEST(help_is_known_everywhere_and_stops_the_reading)
     CHECK(PARSE("--help", "--elephant") && r.help);
     CHECK(PARSE("-h") && r.help);
 }
+
+/* ---- What is sent of them ---- */
+
+static const struct option sent[] = {
+    {"name", "N", "", OPTION_TEXT(struct wish, name), .field = "fullName"},
+    {"number", "N", "", OPTION_NUMBER(struct wish, number, 0, 10), .field = "count"},
+    {"rate", "R", "", OPTION_REAL(struct wish, rate), .field = "ratePerSecond"},
+    {"loud", NULL, "", OPTION_SET(struct wish, loud), .field = "loud"},
+    {"tag", "T", "", OPTION_LIST(struct wish, tags), .field = "tags"},
+    {"size", "BYTES", "", OPTION_SIZE(struct wish, size, 1, 1 << 30)},
+    OPTION_END,
+};
+
+static const struct wish nothing = {.number = -1, .rate = -1, .size = 7};
+static const struct wish everything = {
+    .name = {"a b&c", 5},
+    .number = 0,
+    .rate = 0.5,
+    .loud = true,
+    .size = 7,
+    .tags = {.at = {{"x", 1}, {"y", 1}}, .count = 2},
+};
+
+TEST(what_was_given_is_sent_under_the_servers_names)
+{
+    SCOPED(buf_fini) struct buf body = BUF_INIT(KIB);
+    struct json_writer w = JSON_WRITER(&body);
+    json_open_object(&w);
+    option_put_json(sent, &everything, &w);
+    json_close_object(&w);
+    CHECK_STR(buf_view(&body), "{\"fullName\":\"a b&c\",\"count\":0,\"ratePerSecond\":0.5,"
+                               "\"loud\":true,\"tags\":[\"x\",\"y\"]}");
+}
+
+TEST(what_was_not_given_is_not_sent)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(KIB);
+    struct json_writer w = JSON_WRITER(&text);
+    option_put_json(sent, &nothing, &w);
+    option_put_query(sent, &nothing, &text);
+    CHECK_EQ(text.len, 0);
+}
+
+TEST(a_query_is_encoded_and_joins_one_that_is_there)
+{
+    SCOPED(buf_fini) struct buf path = BUF_INIT(KIB);
+    buf_c(&path, "/api/tasks");
+    option_put_query(sent, &(struct wish){.name = STR("a b&c"), .number = -1}, &path);
+    CHECK_STR(buf_view(&path), "/api/tasks?fullName=a%20b%26c");
+    option_put_query(sent, &(struct wish){.number = 3}, &path);
+    CHECK_STR(buf_view(&path), "/api/tasks?fullName=a%20b%26c&count=3");
+}
+
+TEST(words_that_came_unquoted_are_a_sentence)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct words words = {.at = {STR("id"), STR("move"), STR("it")}, .count = 3};
+    CHECK_STR(words_join(&words, 1, &arena), "move it");
+    CHECK_STR(words_join(&words, 3, &arena), "");
+}

@@ -1,0 +1,353 @@
+/* cli/tasks.c: the commands about tasks that are there: ls, show, why, cancel, retry, stats.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "cli/verb.h"
+
+#define VALUE_SHOWN_MAX (4 * KIB) /* of a payload or result; --json has all of it */
+#define NESTING_MAX     4         /* of what stats shows under names of its own */
+
+/* The options that ls, cancel and retry share: which tasks are meant. */
+struct tasks {
+    struct remote_options remote;
+    struct str state, type, queue, document, priority, tag, after, before;
+    struct str reason; /* of cancel */
+};
+
+#define FILTER_ROW(name, member, argument, help, field_)                                           \
+    {                                                                                              \
+        name, argument, help, OPTION_TEXT(struct tasks, member), .field = field_                   \
+    }
+/* clang-format off */
+#define FILTER_OPTIONS                                                                             \
+    FILTER_ROW("state", state, "S", "in this state, or several: QUEUED,RUNNING", "state"),         \
+    FILTER_ROW("type", type, "T", "of this task type", "taskType"),                                \
+    FILTER_ROW("queue", queue, "Q", "in this queue", "queue"),                                     \
+    FILTER_ROW("doc", document, "ID", "of this document", "documentId"),                           \
+    FILTER_ROW("priority", priority, "P", "of this priority", "priority"),                         \
+    FILTER_ROW("tag", tag, "T", "with this tag", "tag"),                                           \
+    FILTER_ROW("after", after, "TIME", "created after this time", "createdAfter"),                 \
+    FILTER_ROW("before", before, "TIME", "created before this time", "createdBefore")
+/* clang-format on */
+
+static const struct option plain_options[] = {REMOTE_OPTIONS(struct tasks), OPTION_END};
+
+/* ---- Lists ---- */
+
+static const struct tasks ls_defaults = {REMOTE_LIST_DEFAULTS};
+
+static const struct option ls_options[] = {
+    FILTER_OPTIONS,
+    REMOTE_LIST_OPTIONS(struct tasks),
+    OPTION_END,
+};
+
+static const struct column ls_columns[] = {
+    {"ID", .key = "id"},
+    {"TYPE", .key = "taskType"},
+    {"STATE", .key = "state"},
+    {"PRIORITY", .key = "priority"},
+    {"QUEUE", .key = "queue"},
+    {"DOCUMENT", .key = "documentId"},
+    {"ATTEMPT", .key = "attempt", .kind = COLUMN_VALUE},
+    {"CREATED", .key = "createdAt", .kind = COLUMN_TIME},
+    {.head = NULL},
+};
+
+const struct verb ls_verb = {
+    .name = "ls",
+    .arguments = "",
+    .summary = "list tasks",
+    .about = "Lists tasks, newest first. Options narrow the list; those given together must all\n"
+             "hold.",
+    .examples = "# what went wrong lately\nerrand ls --state FAILED,TIMEOUT --limit 20\n"
+                "# everything about one document, for a script\n"
+                "errand ls --doc page-12 --json",
+    .options = ls_options,
+    .defaults = &ls_defaults,
+    .size = sizeof(struct tasks),
+    .request = {"GET", "/api/tasks", .columns = ls_columns},
+};
+
+/* ---- One task ---- */
+
+static void print_field(struct remote *remote, const struct paper *paper, struct str key,
+                        struct str raw)
+{
+    SCOPED(buf_fini) struct buf line = BUF_INIT(64 * KIB);
+    struct str value = remote_text(remote, raw);
+    if (str_ends(key, STR("At"))) {
+        human_when(&line, paper, value);
+    } else {
+        human_clean(&line, (struct str){value.ptr, MIN(value.len, VALUE_SHOWN_MAX)});
+        if (value.len > VALUE_SHOWN_MAX) {
+            buf_printf(&line, "... (%zu bytes; --json shows all)", value.len);
+        }
+    }
+    const char *colour = str_is(key, "state") ? human_colour(paper, value) : "";
+    printf("%-16.*s  %s" STR_FMT "%s\n", STR_ARG(key), colour, STR_ARG(buf_view(&line)),
+           colour[0] ? human_plain(paper) : "");
+}
+
+static void print_log(struct remote *remote, struct str log)
+{
+    struct json json;
+    struct str raw;
+    json_start(&json, log, &remote->arena);
+    if (!json_enter_array(&json, NULL)) {
+        return;
+    }
+    while (remote_item(&json, &raw)) {
+        SCOPED(buf_fini) struct buf line = BUF_INIT(64 * KIB);
+        human_clean(&line, remote_text(remote, raw));
+        printf("    | " STR_FMT "\n", STR_ARG(buf_view(&line)));
+    }
+}
+
+/* "  2  FAILED  worker-1  started 3m ago  ran 1.2s: boom" */
+static void print_attempt(struct remote *remote, const struct paper *paper, struct str attempt)
+{
+    struct arena *arena = &remote->arena;
+    SCOPED(buf_fini) struct buf line = BUF_INIT(64 * KIB);
+    struct str outcome = json_find_str(attempt, "outcome", arena);
+    struct str worker = json_find_str(attempt, "workerId", arena);
+    struct str error = json_find(attempt, "error", arena);
+    struct str message = json_find_str(error, "message", arena);
+    if (str_absent(outcome)) {
+        outcome = STR("RUNNING");
+    }
+    buf_c(&line, "started ");
+    human_when(&line, paper, json_find_str(attempt, "startedAt", arena));
+    if (!str_absent(worker)) {
+        buf_c(&line, " on ");
+        human_clean(&line, worker);
+    }
+    if (!str_absent(message)) {
+        buf_c(&line, ": ");
+        human_clean(&line, message);
+    }
+    printf("  %3.*s  %s%-9.*s%s  " STR_FMT "\n", STR_ARG(json_find(attempt, "number", arena)),
+           human_colour(paper, outcome), STR_ARG(outcome), human_plain(paper),
+           STR_ARG(buf_view(&line)));
+    print_log(remote, json_find(attempt, "log", arena));
+}
+
+static void print_task(struct remote *remote, struct str task)
+{
+    struct paper paper = paper_stdout();
+    struct json json, attempts;
+    struct str key, raw, attempt;
+    bool tried = false;
+    json_start(&json, task, &remote->arena);
+    if (!json_enter_object(&json, NULL)) {
+        return;
+    }
+    while (json_member(&json, &key, NULL) && json_raw(&json, &raw, NULL)) {
+        if (str_is(raw, "null") || str_is(raw, "[]")) {
+            continue;
+        }
+        if (!str_is(key, "attempts")) {
+            print_field(remote, &paper, key, raw);
+            continue;
+        }
+        json_start(&attempts, raw, &remote->arena);
+        tried = json_enter_array(&attempts, NULL);
+    }
+    if (tried) {
+        puts("attempts");
+        while (remote_item(&attempts, &attempt)) {
+            print_attempt(remote, &paper, attempt);
+        }
+    }
+}
+
+const struct verb show_verb = {
+    .name = "show",
+    .arguments = "ID",
+    .summary = "show one task with its attempts",
+    .about =
+        "Shows everything the server knows about a task: its order, its state, its result, and\n"
+        "each attempt with its outcome and log.",
+    .examples = "# for people\nerrand show 0192f3a1-7c1e-7000-8000-000000000001\n"
+                "# only the result, for a script\n"
+                "errand show 0192f3a1-7c1e-7000-8000-000000000001 --json | jq .result",
+    .options = plain_options,
+    .size = sizeof(struct tasks),
+    .words_min = 1,
+    .words_max = 1,
+    .request = {"GET", "/api/tasks/{}", .print = print_task},
+};
+
+static void print_reasons(struct remote *remote, struct str answer)
+{
+    struct paper paper = paper_stdout();
+    struct str state = json_find_str(answer, "state", &remote->arena), reason;
+    bool any = false;
+    struct json json;
+    printf("%s" STR_FMT "%s\n", human_colour(&paper, state), STR_ARG(state), human_plain(&paper));
+    json_start(&json, json_find(answer, "reasons", &remote->arena), &remote->arena);
+    if (!json_enter_array(&json, NULL)) {
+        return;
+    }
+    while (remote_item(&json, &reason)) {
+        SCOPED(buf_fini) struct buf text = BUF_INIT(64 * KIB);
+        human_clean(&text, json_find_str(reason, "message", &remote->arena));
+        printf("  " STR_FMT "\n", STR_ARG(buf_view(&text)));
+        any = true;
+    }
+    if (!any) {
+        puts("  nothing holds it up");
+    }
+}
+
+const struct verb why_verb = {
+    .name = "why",
+    .arguments = "ID",
+    .summary = "say why a task is not running",
+    .about = "Says what a task waits for: its time, its document and who holds it, a paused or\n"
+             "full queue, workers that are busy or do not exist.",
+    .examples = "# what holds it up?\nerrand why 0192f3a1-7c1e-7000-8000-000000000001",
+    .options = plain_options,
+    .size = sizeof(struct tasks),
+    .words_min = 1,
+    .words_max = 1,
+    .request = {"GET", "/api/tasks/{}/why", .print = print_reasons},
+};
+
+/* ---- Changes: tasks by their ids, or all that a filter names ---- */
+
+static void print_state(struct remote *remote, struct str task)
+{
+    struct str state = json_find_str(task, "state", &remote->arena);
+    struct str asked = json_find(task, "cancelRequested", &remote->arena);
+    printf(STR_FMT "%s\n", STR_ARG(state),
+           str_is(asked, "true") && str_is(state, "RUNNING") ? "  cancel requested" : "");
+}
+
+/* The ids are the request of `verb`; a filter goes to `many`, which answers with how many. */
+static enum exit_status change(const struct verb *verb, const struct tasks *tasks,
+                               const struct words *words, const char *many)
+{
+    static const struct option filter[] = {FILTER_OPTIONS, OPTION_END};
+    SCOPED(buf_fini) struct buf any = BUF_INIT(64 * KIB);
+    struct err err = ERR_INIT;
+    option_put_query(filter, tasks, &any);
+    if ((words->count > 0) != (any.len == 0)) {
+        err_set(&err, ERR_INVALID, "name tasks by id, or a filter such as --state and --type");
+        return verb_usage(&err);
+    }
+    const struct verb all = {.options = filter, .request = {"POST", many, .member = "count"}};
+    return verb_request(words->count > 0 ? verb : &all, tasks, words);
+}
+
+static enum exit_status run_cancel(const void *options, const struct words *words)
+{
+    return change(&cancel_verb, options, words, "/api/tasks/cancel");
+}
+
+static enum exit_status run_retry(const void *options, const struct words *words)
+{
+    return change(&retry_verb, options, words, "/api/tasks/retry");
+}
+
+static const struct option cancel_options[] = {
+    {"reason", "TEXT", "kept as cancelReason (with ids)", OPTION_TEXT(struct tasks, reason),
+     .field = "reason"},
+    FILTER_OPTIONS,
+    REMOTE_OPTIONS(struct tasks),
+    OPTION_END,
+};
+
+const struct verb cancel_verb = {
+    .name = "cancel",
+    .arguments = "[ID]...",
+    .summary = "cancel tasks",
+    .about = "Cancels the named tasks, or all that a filter names; then it prints how many. A\n"
+             "running task is asked to stop and ends when it has.",
+    .examples =
+        "# one\nerrand cancel 0192f3a1-7c1e-7000-8000-000000000001 --reason \"wrong file\"\n"
+        "# a whole kind of work that has not begun\n"
+        "errand cancel --type resize --state QUEUED,SCHEDULED",
+    .options = cancel_options,
+    .size = sizeof(struct tasks),
+    .words_max = WORDS_MAX,
+    .request = {"POST", "/api/tasks/{}/cancel", .each = true, .print = print_state},
+    .run = run_cancel,
+};
+
+static const struct option retry_options[] = {
+    FILTER_OPTIONS,
+    REMOTE_OPTIONS(struct tasks),
+    OPTION_END,
+};
+
+const struct verb retry_verb = {
+    .name = "retry",
+    .arguments = "[ID]...",
+    .summary = "run ended tasks again",
+    .about =
+        "Gives FAILED, TIMEOUT or CANCELLED tasks another run with a fresh budget of retries:\n"
+        "the named ones, or all that a filter names; then it prints how many.",
+    .examples = "# one\nerrand retry 0192f3a1-7c1e-7000-8000-000000000001\n"
+                "# all that failed since the mail server was down\n"
+                "errand retry --type send-mail --state FAILED --after 2027-03-01T09:00:00Z",
+    .options = retry_options,
+    .size = sizeof(struct tasks),
+    .words_max = WORDS_MAX,
+    .request = {"POST", "/api/tasks/{}/retry", .each = true, .print = print_state},
+    .run = run_retry,
+};
+
+/* ---- Numbers: shown as they come, so that a newer server's are shown too ---- */
+
+static void print_value(const struct paper *paper, int depth, struct str key, struct str raw)
+{
+    SCOPED(buf_fini) struct buf value = BUF_INIT(64 * KIB);
+    human_clean(&value, raw);
+    const char *colour = human_colour(paper, key);
+    printf("%*s%s%-*.*s%s  " STR_FMT "\n", depth * 2, "", colour, 24 - depth * 2, STR_ARG(key),
+           colour[0] ? human_plain(paper) : "", STR_ARG(buf_view(&value)));
+}
+
+/* One object; its inner ones down to NESTING_MAX, below that as JSON. */
+static void print_object(struct remote *remote, const struct paper *paper, int depth,
+                         struct str object)
+{
+    struct json json;
+    struct str key, raw;
+    json_start(&json, object, &remote->arena);
+    if (!json_enter_object(&json, NULL)) {
+        return;
+    }
+    while (json_member(&json, &key, NULL)) {
+        bool deeper = json_peek(&json) == JSON_OBJECT && depth < NESTING_MAX;
+        if (!json_raw(&json, &raw, NULL)) {
+            return;
+        }
+        if (deeper) {
+            printf("%*s" STR_FMT "\n", depth * 2, "", STR_ARG(key));
+            print_object(remote, paper, depth + 1, raw);
+        } else {
+            print_value(paper, depth, key, raw);
+        }
+    }
+}
+
+static void print_stats(struct remote *remote, struct str answer)
+{
+    struct paper paper = paper_stdout();
+    print_object(remote, &paper, 0, answer);
+}
+
+const struct verb stats_verb = {
+    .name = "stats",
+    .arguments = "",
+    .summary = "show counts, rates and latencies",
+    .about = "Shows how many tasks are in each state, how fast they come and go, how long they\n"
+             "wait and run, and since when the oldest one waits.",
+    .examples = "# a look\nerrand stats\n# every two seconds\nwatch -n 2 errand stats",
+    .options = plain_options,
+    .size = sizeof(struct tasks),
+    .request = {"GET", "/api/stats", .print = print_stats},
+};
