@@ -1,7 +1,7 @@
 /* fleet/bus.c: what nodes tell each other, through Redis and, while it is away, through the store.
  *
  * A node that sees Redis while another does not uses both ways, so that nobody is left out; whoever
- * hears a thing twice only shows it twice to watchers who read along that very second.
+ * hears a note twice passes over the second.
  *
  * Thread: the fleet's; on_message() and on_state() run on the subscriber's.
  *
@@ -115,6 +115,12 @@ static void hear_note(struct fleet *fleet, struct str message)
     struct str from;
     struct event_batch *events;
     if (note_from(message, &from) && str_eq(from, fleet->with.node)) {
+        return;
+    }
+    pthread_mutex_lock(&fleet->lock);
+    bool is_new = note_is_new(&fleet->heard_notes, message);
+    pthread_mutex_unlock(&fleet->lock);
+    if (!is_new) {
         return;
     }
     if (!note_read(message, &events, &err)) {

@@ -79,6 +79,15 @@ bool note_from(struct str text, struct str *from)
     return true;
 }
 
+bool note_is_new(struct note_memory *memory, struct str text)
+{
+    uint64_t hash = str_hash(text) | 1; /* an empty slot holds no note */
+    uint64_t *slot = &memory->hashes[(hash >> 1) % NOTES_REMEMBERED];
+    bool is_new = *slot != hash;
+    *slot = hash;
+    return is_new;
+}
+
 static bool take_number(struct str *text, int64_t *out)
 {
     return !str_absent(*text) && str_i64(str_cut(text, ' '), out);

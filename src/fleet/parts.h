@@ -12,6 +12,7 @@
 #include "base/channel.h"
 #include "client/redis.h"
 #include "fleet/fleet.h"
+#include "fleet/note.h"
 #include "store/fleet.h"
 
 /* A command on its way to the engine and back; freed when it returns. */
@@ -91,6 +92,7 @@ struct fleet {
     struct fleet_status status;
     struct buf nodes, workers; /* JSON of the others */
     bool neighbour_degraded;
+    struct note_memory heard_notes;
 };
 
 static inline int64_t fleet_now_ms(void)

@@ -6,7 +6,7 @@ import threading
 import time
 
 from errand import check, main, same, test, wait_for
-from fleet import SLACK_S, WAIT_MS, Fleet
+from fleet import SLACK_S, WAIT_MS, Fleet, wait_slowly
 from history import Load
 
 ORDER_S = 2  # G4: this long after Redis was flushed, order is strict again
@@ -149,6 +149,23 @@ def a_node_may_be_blind_to_redis_alone(nest):
     fleet.wires[1]["redis"].heal()
     fleet.wait_broker(1, "redis")
     Load(fleet, count=100, seed=12).judge()
+
+
+@test(server=False)
+def what_comes_through_redis_and_through_the_store_is_told_once(nest):
+    fleet = Fleet(nest, proxied=True).wait_together()
+    fleet.wires[1]["redis"].cut()
+    for at in (0, 1, 2):
+        wait_slowly(lambda at=at: (fleet.entry(1, seen_by=at) or {}).get("broker") == "degraded", "a blind node")
+    blind, seeing = [fleet.node(at).stream("/api/events?types=state") for at in (1, 2)]
+    made = [fleet.node(0).create()["id"]]
+    told = []
+    while len(made) < 6:  # the blind node reads the store once in a while, and so does the seeing one
+        blind.until(lambda event, data: data["taskId"] == made[-1])
+        made.append(fleet.node(0).create()["id"])
+    while made[-1] not in told:
+        told.append(seeing.next()[2]["taskId"])
+    same(told, made)
 
 
 def blind_and_seeing(fleet):
