@@ -98,7 +98,7 @@ TEST(a_text_longer_than_the_note_is_refused)
 
 TEST(a_note_that_came_by_two_ways_is_new_once)
 {
-    static struct note_memory memory;
+    struct note_memory memory = {{0}};
     CHECK(note_is_new(&memory, STR("errand1 n\n1")));
     CHECK(note_is_new(&memory, STR("errand1 n\n2")));
     CHECK(!note_is_new(&memory, STR("errand1 n\n1")));
