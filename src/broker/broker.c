@@ -1,4 +1,5 @@
-/* broker/broker.c: finds the back end that a url names and passes every call on to it.
+/* broker/broker.c: finds the back end that a url names and passes every call on to it. What a back
+ * end leaves out of its table is answered here as by one that knows nothing.
  *
  * Thread: engine.
  *
@@ -60,20 +61,22 @@ void broker_offer_again(struct broker *broker, const struct hint *hints, size_t 
     }
 }
 
-void broker_withdraw(struct broker *broker, struct task_id id)
-{
-    broker->ops->withdraw(broker, id, 0);
-}
-
 void broker_withdraw_from(struct broker *broker, struct task_id id, enum task_priority priority)
 {
-    broker->ops->withdraw(broker, id, priority);
+    if (broker->ops->withdraw != NULL) {
+        broker->ops->withdraw(broker, id, priority);
+    }
+}
+
+void broker_withdraw(struct broker *broker, struct task_id id)
+{
+    broker_withdraw_from(broker, id, 0);
 }
 
 size_t broker_take(struct broker *broker, const struct want *want, size_t max, struct hint *out,
                    struct arena *arena)
 {
-    return broker->ops->take(broker, want, max, out, arena);
+    return broker->ops->take == NULL ? 0 : broker->ops->take(broker, want, max, out, arena);
 }
 
 void broker_give_back(struct broker *broker, const struct hint *hint)
@@ -83,43 +86,70 @@ void broker_give_back(struct broker *broker, const struct hint *hint)
 
 void broker_lock(struct broker *broker, struct broker_lock *locks, size_t n)
 {
-    broker->ops->lock(broker, locks, n);
+    for (size_t i = 0; i < n; i++) {
+        locks[i].granted = true;
+    }
+    if (broker->ops->lock != NULL) {
+        broker->ops->lock(broker, locks, n);
+    }
 }
 
 void broker_hold(struct broker *broker, struct str document, struct task_id holder, struct str lock)
 {
-    broker->ops->hold(broker, document, holder, lock);
+    if (broker->ops->hold != NULL) {
+        broker->ops->hold(broker, document, holder, lock);
+    }
 }
 
 void broker_let_go(struct broker *broker, struct str document, struct task_id holder,
                    struct str lock)
 {
-    broker->ops->let_go(broker, document, holder, lock);
+    if (broker->ops->let_go != NULL) {
+        broker->ops->let_go(broker, document, holder, lock);
+    }
 }
 
 void broker_flush(struct broker *broker)
 {
-    broker->ops->flush(broker);
+    if (broker->ops->flush != NULL) {
+        broker->ops->flush(broker);
+    }
 }
 
-bool broker_away(struct broker *broker)
+enum broker_health broker_health(struct broker *broker)
 {
-    return broker->ops->away(broker);
+    return broker->ops->health == NULL ? BROKER_WHOLE : broker->ops->health(broker);
+}
+
+enum broker_health broker_check(struct broker *broker)
+{
+    return broker->ops->check == NULL ? broker_health(broker) : broker->ops->check(broker);
+}
+
+void broker_doubt(struct broker *broker, bool doubts)
+{
+    if (broker->ops->doubt != NULL) {
+        broker->ops->doubt(broker, doubts);
+    }
 }
 
 bool broker_empty(struct broker *broker)
 {
-    return broker->ops->empty(broker);
+    return broker->ops->empty != NULL && broker->ops->empty(broker);
 }
 
 void broker_fill(struct broker *broker)
 {
-    broker->ops->fill(broker);
+    if (broker->ops->fill != NULL) {
+        broker->ops->fill(broker);
+    }
 }
 
 void broker_filled(struct broker *broker)
 {
-    broker->ops->filled(broker);
+    if (broker->ops->filled != NULL) {
+        broker->ops->filled(broker);
+    }
 }
 
 bool broker_tidy(struct broker *broker)
@@ -130,12 +160,20 @@ bool broker_tidy(struct broker *broker)
 void broker_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
                      struct broker_document *out)
 {
-    broker->ops->document(broker, document, most, arena, out);
+    *out = (struct broker_document){.document = document};
+    if (broker->ops->document != NULL) {
+        broker->ops->document(broker, document, most, arena, out);
+    }
 }
 
 size_t broker_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
                    struct broker_document **out)
 {
+    if (broker->ops->held == NULL) {
+        *cursor = 0;
+        *out = NULL;
+        return 0;
+    }
     return broker->ops->held(broker, cursor, most, arena, out);
 }
 
@@ -147,7 +185,7 @@ size_t broker_documents(struct broker *broker, size_t most, struct arena *arena,
     *out = arena_array(arena, struct broker_document, most);
     do {
         struct broker_document *page;
-        size_t n = broker->ops->held(broker, &cursor, most - count, arena, &page);
+        size_t n = broker_held(broker, &cursor, most - count, arena, &page);
         for (size_t i = 0; i < n && count < most; i++) {
             (*out)[count++] = page[i];
         }
@@ -157,35 +195,40 @@ size_t broker_documents(struct broker *broker, size_t most, struct arena *arena,
 
 size_t broker_ahead(struct broker *broker, struct task_id id)
 {
-    return broker->ops->ahead(broker, id);
+    return broker->ops->ahead == NULL ? 0 : broker->ops->ahead(broker, id);
 }
 
 bool broker_knows(struct broker *broker, struct task_id id)
 {
-    return broker->ops->knows(broker, id);
+    return broker->ops->knows != NULL && broker->ops->knows(broker, id);
 }
 
 size_t broker_ready_count(struct broker *broker)
 {
-    return broker->ops->ready_count(broker);
+    return broker->ops->ready_count == NULL ? SIZE_MAX : broker->ops->ready_count(broker);
 }
 
 int64_t broker_oldest_ms(struct broker *broker, struct str queue)
 {
-    return broker->ops->oldest_ms(broker, queue);
+    return broker->ops->oldest_ms == NULL ? INT64_MAX : broker->ops->oldest_ms(broker, queue);
 }
 
 bool broker_has(struct broker *broker, const struct want *want)
 {
-    return broker->ops->has(broker, want);
+    return broker->ops->has == NULL || broker->ops->has(broker, want);
 }
 
 const char *broker_kind(const struct broker *broker)
 {
-    return broker->ops->kind(broker);
+    return broker->ops->kind;
+}
+
+const char *broker_shown(const struct broker *broker, enum broker_health health)
+{
+    return health_rule(health)->degraded ? "degraded" : broker_kind(broker);
 }
 
 size_t broker_memory(const struct broker *broker)
 {
-    return broker->ops->memory(broker);
+    return broker->ops->memory == NULL ? 0 : broker->ops->memory(broker);
 }

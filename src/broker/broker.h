@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "broker/health.h"
 #include "task/hint.h"
 
 /* How nodes that share a Redis keep their hints there. Nodes of different layouts do not see each
@@ -43,10 +44,14 @@ MUST_CHECK bool broker_open(const struct broker_options *options, struct broker 
                             struct err *err);
 void broker_close(struct broker *broker); /* NULL is welcome */
 
-/* True: the broker cannot say now what is ready (Redis away, flushed or not yet filled; poll:).
- * Claims then ask the store for proposals, and everything else here is welcome but has no effect
- * beyond the `ready` callback. A broker that was away comes back by itself. */
-bool broker_away(struct broker *broker);
+/* How far it can be relied on, as it was last seen; never waits. health_rule() says what that
+ * means: where claims do not ask it everything else here is welcome all the same, but may have no
+ * effect beyond the `ready` callback. memory: is always whole. */
+enum broker_health broker_health(struct broker *broker);
+/* Asks whether it is there and whole. A broker that was away comes back so, by itself. */
+enum broker_health broker_check(struct broker *broker);
+/* What is known of the other nodes: one of them does not reach it; or all do. */
+void broker_doubt(struct broker *broker, bool doubts);
 
 /* The task is QUEUED and may start. Offering a known task again moves it to the place that the new
  * hint says (for a changed priority see broker_withdraw_from()); nothing happens if nothing
@@ -91,9 +96,9 @@ void broker_let_go(struct broker *broker, struct str document, struct task_id ho
  * waits on other nodes. After every batch. */
 void broker_flush(struct broker *broker);
 
-/* Reconciliation: a broker that is there but lost its hints says so. When everything that the store
- * knows was offered again since broker_fill(), it may answer claims, unless something was lost once
- * more meanwhile. Several nodes may fill it at once. */
+/* Reconciliation: a broker that is there but has lost its hints, or never had them, says so when it
+ * is asked. When everything that the store knows was offered again since broker_fill(), it is
+ * whole, unless something was lost once more meanwhile. Several nodes may fill it at once. */
 bool broker_empty(struct broker *broker);
 void broker_fill(struct broker *broker);
 void broker_filled(struct broker *broker);
@@ -135,9 +140,9 @@ int64_t broker_oldest_ms(struct broker *broker, struct str queue);
 /* Could a claim with this `want` take something now? */
 bool broker_has(struct broker *broker, const struct want *want);
 
-/* For /api/nodes: "memory", "redis", "poll", "degraded": Redis is away or has lost its hints. One
- * that waits for its first filling is none of both, though broker_away() is true. */
+/* "memory", "redis" or "poll"; and as /api/nodes shows it: "degraded" where its health is. */
 const char *broker_kind(const struct broker *broker);
+const char *broker_shown(const struct broker *broker, enum broker_health health);
 size_t broker_memory(const struct broker *broker); /* bytes held, for metrics and bench */
 
 #endif

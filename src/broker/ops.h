@@ -1,7 +1,8 @@
 /* broker/ops.h: what a back end of the broker provides. Callers use broker.h.
  *
  * A back end puts `struct broker` first in its own struct, so one pointer serves both. Each entry
- * does what the function of the same name in broker.h promises. The ready callback is called when
+ * does what the function of the same name in broker.h promises; for one that is absent broker.c
+ * answers as somebody who knows nothing. The ready callback is called when
  * the operation is done and the back end is whole again; it must not call the broker itself.
  *
  * SPDX-License-Identifier: MIT */
@@ -11,7 +12,7 @@
 #include "broker/broker.h"
 
 struct broker_ops {
-    const char *(*kind)(const struct broker *broker);
+    const char *kind;
     void (*close)(struct broker *broker);
 
     void (*offer)(struct broker *broker, const struct hint *hint);
@@ -28,11 +29,13 @@ struct broker_ops {
     void (*let_go)(struct broker *broker, struct str document, struct task_id holder,
                    struct str lock);
     void (*flush)(struct broker *broker);
-    bool (*away)(struct broker *broker);
+    enum broker_health (*health)(struct broker *broker); /* NULL: always whole */
+    enum broker_health (*check)(struct broker *broker);
+    void (*doubt)(struct broker *broker, bool doubts);
     bool (*empty)(struct broker *broker);
     void (*fill)(struct broker *broker);
     void (*filled)(struct broker *broker);
-    bool (*tidy)(struct broker *broker); /* NULL: nothing is ever left behind */
+    bool (*tidy)(struct broker *broker);
 
     void (*document)(struct broker *broker, struct str document, size_t most, struct arena *arena,
                      struct broker_document *out);

@@ -537,13 +537,12 @@ static void end_threads(struct node *node)
     starter_close(node->starter);
     push_stop(node->push);
     crew_stop(node->crew);
-    struct fleet *fleet = node_leave_fleet(node); /* the next leader need not wait */
+    fleet_stop(node->fleet); /* the next leader need not wait */
     if (node->engine != NULL) {
         engine_stop(node->engine);
         push_free(node->push);
         engine_free(node->engine); /* what still waits is answered through the api */
     }
-    fleet_free(fleet);
     assistant_pool_stop(node->assistant);
     queries_stop(node->queries);
     if (node->api != NULL) {
@@ -579,6 +578,7 @@ void node_close(struct node *node)
     }
     end_threads(node);
     end_loop(node);
+    fleet_free(node->fleet); /* until here calls ask for its status */
     planner_free(node->planner);
     lead_free(node->lead);
     crew_free(node->crew);

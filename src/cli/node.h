@@ -67,8 +67,7 @@ struct node {
     struct guest *guests[NODE_GUESTS_MAX]; /* of the engine */
     struct engine *engine;
     struct fleet *_Atomic fleet; /* NULL: alone */
-    struct api_fleet api_fleet;
-    struct engine_host inner; /* what the api wants to be told */
+    struct engine_host inner;    /* what the api wants to be told */
     struct broker_options broker_options;
     struct queries *queries;
     struct starter *starter; /* of commands; NULL: there are none */
@@ -100,6 +99,5 @@ bool node_is_loopback(struct str host);
 void node_listen_in(struct node *node, struct engine_host *host);     /* events go to others too */
 MUST_CHECK bool node_read_shared(struct node *node, struct err *err); /* before anybody comes */
 MUST_CHECK bool node_join_fleet(struct node *node, struct err *err);
-struct fleet *node_leave_fleet(struct node *node); /* to be freed after the engine */
 
 #endif

@@ -52,37 +52,6 @@ static void on_heard(void *arg, struct event_batch *events)
     node->inner.happened(node->inner.arg, events);
 }
 
-/* Calls that are answered while the node ends find that it has left already. */
-static struct fleet_status status_of(const struct node *node)
-{
-    struct fleet *fleet = atomic_load(&node->fleet);
-    return fleet != NULL ? fleet_status(fleet)
-                         : (struct fleet_status){.broker = "poll", .nodes = 1};
-}
-
-static struct api_fleet_status fleet_status_for_api(void *arg)
-{
-    struct fleet_status status = status_of(arg);
-    return (struct api_fleet_status){.leads = status.leads,
-                                     .store_away = status.store_away,
-                                     .clock_known = status.clock.known,
-                                     .clock_off = status.clock.off,
-                                     .clock_offset_ms = status.clock.offset_ms,
-                                     .broker = status.broker,
-                                     .others = status.others};
-}
-
-static void fleet_others(void *arg, struct arena *arena, struct str *nodes, struct str *workers)
-{
-    struct fleet *fleet = atomic_load(&((struct node *)arg)->fleet);
-    struct fleet_view view = {STR_NONE, STR_NONE};
-    if (fleet != NULL) {
-        fleet_look(fleet, arena, &view);
-    }
-    *nodes = view.nodes;
-    *workers = view.workers;
-}
-
 /* ---- Who may speak to us ---- */
 
 static void on_tokens(void *arg, const struct steward_token *tokens, size_t count)
@@ -166,17 +135,6 @@ bool node_join_fleet(struct node *node, struct err *err)
     if (!start_fleet(node, err)) {
         return false;
     }
-    if (node->fleet != NULL) {
-        node->api_fleet =
-            (struct api_fleet){.arg = node, .status = fleet_status_for_api, .others = fleet_others};
-        api_join(node->api, &node->api_fleet);
-    }
+    api_join(node->api, node->fleet);
     return true;
-}
-
-struct fleet *node_leave_fleet(struct node *node)
-{
-    struct fleet *fleet = atomic_exchange(&node->fleet, NULL);
-    fleet_stop(fleet);
-    return fleet;
 }

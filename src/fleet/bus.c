@@ -209,11 +209,10 @@ static void tell_store(struct fleet *fleet, struct list *notes)
 static bool store_is_needed(struct fleet *fleet)
 {
     pthread_mutex_lock(&fleet->lock);
-    bool needed = fleet->neighbour_degraded && fleet->status.nodes > 1;
-    bool others = fleet->status.nodes > 1;
+    bool others = fleet->status.nodes > 1, blind = fleet->other_blind;
     pthread_mutex_unlock(&fleet->lock);
-    return fleet->steward != NULL &&
-           (needed || (others && (!fleet_redis_up(fleet) || fleet_degraded(fleet))));
+    return fleet->steward != NULL && others &&
+           (blind || !fleet_redis_up(fleet) || health_rule(fleet_broker_health(fleet))->degraded);
 }
 
 static void send_notes(struct fleet *fleet)

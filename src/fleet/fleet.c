@@ -69,38 +69,39 @@ bool fleet_redis_up(const struct fleet *fleet)
 
 /* Three clients of this node use Redis, and each may be the first to see that it is away. Nodes
  * that keep hints elsewhere in it are as good as away; older ones are told so by this too. */
-const char *fleet_broker_kind(const struct fleet *fleet)
+enum broker_health fleet_broker_health(const struct fleet *fleet)
 {
-    bool away = fleet->redis != NULL &&
-                (redis_away(fleet->redis) || fleet->engine_degraded || fleet->layouts_differ);
-    return away ? "degraded" : broker_kind(fleet->broker);
+    enum broker_health health = health_worse(fleet->engine_sees, broker_health(fleet->broker));
+    bool away = fleet->redis != NULL && (redis_away(fleet->redis) || fleet->layouts_differ);
+    return away ? health_worse(health, BROKER_AWAY) : health;
 }
 
-bool fleet_degraded(const struct fleet *fleet)
-{
-    return str_is(str_of(fleet_broker_kind(fleet)), "degraded");
-}
-
-/* What a node queues that cannot reach Redis is known to the store alone. */
+/* What a node queues that cannot reach Redis is known to the store alone. The engine relies on its
+ * broker when this thread has seen that all nodes reach it, and not before. */
 static void tell_doubt(struct fleet *fleet)
 {
+    bool degraded = health_rule(fleet_broker_health(fleet))->degraded;
     pthread_mutex_lock(&fleet->lock);
-    bool doubts = fleet->redis != NULL && (fleet->neighbour_degraded || fleet_degraded(fleet));
+    bool doubts = fleet->other_blind || degraded;
     pthread_mutex_unlock(&fleet->lock);
-    if (doubts != fleet->doubts) {
+    enum broker_health next = health_next(fleet->engine_sees, doubts ? BROKER_DOUBT : BROKER_TRUST);
+    if (next != fleet->engine_sees) {
         struct sent *sent = fleet_order(fleet, COMMAND_DOUBT);
-        sent->command.doubt.doubts = fleet->doubts = doubts;
+        sent->command.doubt.doubts = doubts;
+        fleet->engine_sees = next;
         fleet_send(fleet, sent);
     }
 }
 
 static void note_status(struct fleet *fleet)
 {
+    enum broker_health health = fleet_broker_health(fleet);
     pthread_mutex_lock(&fleet->lock);
     fleet->status.leads = fleet->epoch != 0;
     fleet->status.store_away = fleet->store_away;
     fleet->status.clock = fleet->clock;
-    fleet->status.broker = fleet_broker_kind(fleet);
+    fleet->status.health = health;
+    fleet->status.broker = broker_shown(fleet->broker, health);
     pthread_mutex_unlock(&fleet->lock);
 }
 
@@ -156,6 +157,7 @@ static void *run(void *arg)
         }
     }
     lead_resign(fleet);
+    note_status(fleet);
     return NULL;
 }
 

@@ -59,7 +59,8 @@ MUST_CHECK bool fleet_start(const struct fleet_options *options, struct fleet **
 void fleet_quiet(
     struct fleet *fleet); /* another may lead from now on; NULL is welcome, any thread */
 void fleet_stop(struct fleet *fleet); /* resigns and leaves; NULL is welcome */
-void fleet_free(struct fleet *fleet); /* after the engine has ended; NULL is welcome */
+void fleet_free(struct fleet *fleet); /* after the engine has ended; until then it may be told and
+                                         asked; NULL is welcome */
 
 /* What happened here, for the others. Borrows the batch. */
 void fleet_tell(struct fleet *fleet, const struct event_batch *events);
@@ -83,8 +84,9 @@ bool fleet_clock_follow(const struct fleet_clock *measured, struct clock *clock)
 struct fleet_status {
     bool leads, store_away;
     struct fleet_clock clock;
-    const char *broker;       /* "redis", "poll", "degraded" */
-    struct queue_load others; /* of the other nodes together, without what they want */
+    enum broker_health health; /* of the broker, as this node sees it */
+    const char *broker;        /* "redis", "poll", "degraded": as /api/nodes shows it */
+    struct queue_load others;  /* of the other nodes together, without what they want */
     size_t nodes;
 };
 struct fleet_status fleet_status(struct fleet *fleet);

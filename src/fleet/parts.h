@@ -75,10 +75,9 @@ struct fleet {
     bool joined;                 /* the first tick is over */
     bool heard_begun;            /* older ones are not for us */
     bool census_out;             /* a question to the engine is under way */
-    bool engine_degraded;        /* its answer: its broker is away or has lost its hints */
+    enum broker_health engine_sees; /* its broker, as it last said, or was told since */
     bool layouts_differ;      /* another node keeps its hints elsewhere: an upgrade is under way */
     bool tidy;                /* nothing of an older layout is left in Redis */
-    bool doubts;              /* the engine was told to ask the store */
     bool engine_holds;        /* its answer: it starts nothing since the store failed over */
     int64_t line;             /* its answer: as queue_load.line */
     uint64_t history;         /* of the store, as the last heartbeat met it */
@@ -91,7 +90,7 @@ struct fleet {
     pthread_mutex_t lock; /* guards what follows, for askers on other threads */
     struct fleet_status status;
     struct buf nodes, workers; /* JSON of the others */
-    bool neighbour_degraded;
+    bool other_blind;          /* another node does not reach the broker */
     struct note_memory heard_notes;
 };
 
@@ -104,8 +103,7 @@ static inline int64_t fleet_now_ms(void)
 struct sent *fleet_order(struct fleet *fleet, enum command_kind kind); /* any thread */
 void fleet_send(struct fleet *fleet, struct sent *sent);               /* any thread */
 bool fleet_redis_up(const struct fleet *fleet);
-const char *fleet_broker_kind(const struct fleet *fleet); /* as /api/nodes shows it */
-bool fleet_degraded(const struct fleet *fleet);
+enum broker_health fleet_broker_health(const struct fleet *fleet); /* for this node as a whole */
 
 /* lead.c */
 void lead_tick(struct fleet *fleet, int64_t now_ms);
@@ -113,6 +111,7 @@ void lead_resign(struct fleet *fleet);
 
 /* roster.c */
 void roster_tick(struct fleet *fleet, int64_t now_ms);
+void roster_ask_engine(struct fleet *fleet);
 void roster_answered(struct fleet *fleet, struct sent *sent);
 
 /* walk.c: what others left behind */

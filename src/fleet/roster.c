@@ -65,7 +65,7 @@ static void write_node(struct fleet *fleet, int64_t tasks)
     json_put_i64(&w, "pid", getpid());
     json_put_bool(&w, "leader", fleet->epoch != 0);
     json_put_c(&w, "store", "ok");
-    json_put_c(&w, "broker", fleet_broker_kind(fleet));
+    json_put_c(&w, "broker", broker_shown(fleet->broker, fleet_broker_health(fleet)));
     json_put_str(&w, "version", fleet->with.version);
     json_put_time(&w, "startedAt", fleet->with.started_ms);
     json_put_i64(&w, "running", tasks);
@@ -81,10 +81,7 @@ void roster_answered(struct fleet *fleet, struct sent *sent)
     if (sent->command.err.kind != ERR_NONE) {
         return;
     }
-    if (fleet->engine_degraded != sent->command.workers.broker_degraded) {
-        fleet->engine_degraded = sent->command.workers.broker_degraded;
-        fleet->beat_next_ms = 0; /* the others must know at once: they ask the store then */
-    }
+    fleet->engine_sees = sent->command.workers.broker;
     fleet->engine_holds = sent->command.workers.holds;
     fleet->line = sent->command.workers.load.line;
     buf_clear(&fleet->census);
@@ -94,10 +91,11 @@ void roster_answered(struct fleet *fleet, struct sent *sent)
     buf_char(&fleet->census, '\n');
     sent->command.workers.load.hints_layout = BROKER_LAYOUT;
     load_write(&fleet->census, &sent->command.workers.load);
-    fleet->beat_next_ms = 0; /* tell it now */
+    fleet->beat_next_ms =
+        0; /* the others must know at once: those that see Redis ask the store too */
 }
 
-static void ask_engine(struct fleet *fleet)
+void roster_ask_engine(struct fleet *fleet)
 {
     if (!fleet->census_out) {
         fleet->census_out = true;
@@ -117,10 +115,10 @@ static void add(struct buf *to, struct str text)
     }
 }
 
-static bool is_degraded(struct str body)
+/* Whether the node that says this of itself does not reach the broker. */
+static bool is_blind(struct str node, struct arena *arena)
 {
-    static const char said[] = "\"broker\":\"degraded\"";
-    return memmem(body.ptr, body.len, said, sizeof said - 1) != NULL;
+    return str_is(json_find_str(node, "broker", arena), "degraded");
 }
 
 /* What other nodes' workers would take, as one list for the engine. */
@@ -195,7 +193,7 @@ static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, si
     buf_clear(&fleet->nodes);
     buf_clear(&fleet->workers);
     fleet->status.nodes = 1;
-    fleet->neighbour_degraded = fleet->layouts_differ = false;
+    fleet->other_blind = fleet->layouts_differ = false;
     for (size_t i = 0; i < count; i++) {
         struct str body = nodes[i].body, node = str_cut(&body, '\n');
         struct str workers = str_absent(body) ? body : str_cut(&body, '\n');
@@ -208,7 +206,7 @@ static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, si
             add_load(fleet, body, &elsewhere);
         }
         fleet->status.nodes++;
-        fleet->neighbour_degraded = fleet->neighbour_degraded || is_degraded(node);
+        fleet->other_blind = fleet->other_blind || is_blind(node, &elsewhere.sent->arena);
     }
     pthread_mutex_unlock(&fleet->lock);
     tell_resume(fleet, elsewhere.behind);
@@ -331,7 +329,7 @@ void roster_tick(struct fleet *fleet, int64_t now_ms)
     if (now_ms < fleet->beat_next_ms) {
         return;
     }
-    bool fresh = fleet->beat_next_ms == 0;
+    bool passes_on = fleet->beat_next_ms == 0 && fleet->census.len > 0; /* what the engine said */
     fleet->beat_next_ms = now_ms + FLEET_BEAT_MS;
     if (fleet->census.len == 0) {
         write_node(fleet, 0);
@@ -341,7 +339,7 @@ void roster_tick(struct fleet *fleet, int64_t now_ms)
         return;
     }
     note_store(fleet, false);
-    if (!fresh) {
-        ask_engine(fleet);
+    if (!passes_on) {
+        roster_ask_engine(fleet);
     }
 }

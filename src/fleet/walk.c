@@ -226,6 +226,7 @@ static void finish_walk(struct fleet *fleet, int64_t now_ms)
         broker_filled(fleet->broker);
         fleet->empty_since_ms = 0;
         log_info("the broker has its hints again");
+        roster_ask_engine(fleet); /* it finds that out, and is told whether all nodes see it */
     }
     *walk = (struct walk){.next_ms = now_ms + WALK_PAUSE_MS};
 }

@@ -203,7 +203,7 @@ struct engine_host api_engine_host(struct api *api)
                                 .failed = engine_failed};
 }
 
-void api_join(struct api *api, const struct api_fleet *fleet)
+void api_join(struct api *api, struct fleet *fleet)
 {
     api->fleet = fleet;
 }

@@ -16,6 +16,7 @@
 
 #include "assist/assistant_pool.h"
 #include "base/clock.h"
+#include "fleet/fleet.h"
 #include "net/auth.h"
 #include "net/events.h"
 #include "net/server.h"
@@ -62,22 +63,8 @@ struct api_parts {
 };
 void api_open(struct api *api, const struct api_parts *parts);
 
-/* The other nodes, where there are any: before the first request too. */
-struct api_fleet_status {
-    bool leads;
-    bool store_away;             /* known without anybody's writing */
-    bool clock_known, clock_off; /* compared with the store's; by more than is safe */
-    int64_t clock_offset_ms;
-    const char *broker;
-    struct queue_load others; /* of the other nodes together */
-};
-struct api_fleet {
-    void *arg;
-    struct api_fleet_status (*status)(void *arg);
-    /* JSON array elements, separated by commas */
-    void (*others)(void *arg, struct arena *arena, struct str *nodes, struct str *workers);
-};
-void api_join(struct api *api, const struct api_fleet *fleet); /* borrowed */
+/* The other nodes, where there are any: before the first request too. Borrowed until api_free(). */
+void api_join(struct api *api, struct fleet *fleet);
 
 /* server_options.admit and .handle: Host, Origin, path, token and role are looked at as soon as the
  * head is there; the body, when it is whole. */

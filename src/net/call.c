@@ -264,10 +264,13 @@ struct str call_next_page(struct call *call, struct task_id last)
     return arena_str(call->arena, buf_view(&link));
 }
 
-struct api_fleet_status api_fleet_status(const struct api *api)
+struct fleet_status api_fleet_status(const struct api *api)
 {
-    return api->fleet == NULL ? (struct api_fleet_status){.leads = true, .broker = "memory"}
-                              : api->fleet->status(api->fleet->arg);
+    return api->fleet == NULL ? (struct fleet_status){.leads = true,
+                                                      .health = BROKER_WHOLE,
+                                                      .broker = "memory",
+                                                      .nodes = 1}
+                              : fleet_status(api->fleet);
 }
 
 bool api_store_down(const struct api *api)

@@ -25,14 +25,14 @@
 struct api {
     struct api_options options;
     struct api_parts parts;
-    const struct api_fleet *fleet; /* NULL: this node is alone */
-    uv_async_t wake;               /* something came back from another thread */
-    uv_prepare_t prepare;          /* both give the turn's commands: one before the loop sleeps, */
-    uv_check_t check;              /* one after it was woken */
-    struct list outgoing;          /* commands of this turn */
-    struct channel answers;        /* commands from the engine */
-    struct channel queries;        /* queries from the readers */
-    struct channel notes;          /* assistant_note.link: from those who ask the language model */
+    struct fleet *fleet;    /* NULL: this node is alone */
+    uv_async_t wake;        /* something came back from another thread */
+    uv_prepare_t prepare;   /* both give the turn's commands: one before the loop sleeps, */
+    uv_check_t check;       /* one after it was woken */
+    struct list outgoing;   /* commands of this turn */
+    struct channel answers; /* commands from the engine */
+    struct channel queries; /* queries from the readers */
+    struct channel notes;   /* assistant_note.link: from those who ask the language model */
     atomic_bool engine_failed;
     bool failure_told;
     uint64_t store_down_at_ms;              /* loop time of the last ERR_UNAVAILABLE; 0: none */
@@ -103,7 +103,7 @@ void call_fail(struct call *call, const struct err *err);
 /* "Link: </api/…?…cursor=…>; rel="next"": the same question from behind `last`. */
 struct str call_next_page(struct call *call, struct task_id last);
 
-bool api_store_down(const struct api *api);                      /* as far as anybody noticed */
-struct api_fleet_status api_fleet_status(const struct api *api); /* alone: it leads itself */
+bool api_store_down(const struct api *api);                  /* as far as anybody noticed */
+struct fleet_status api_fleet_status(const struct api *api); /* alone: it leads itself */
 
 #endif

@@ -22,7 +22,7 @@ static void answer_metrics(struct call *call)
 {
     const struct scrape *scrape = call->own;
     const struct api *api = call->api;
-    const struct api_fleet_status fleet = api_fleet_status(api);
+    const struct fleet_status fleet = api_fleet_status(api);
     struct json_writer w = call_writer(call);
     struct metrics metrics = {
         .open_metrics = wants_open_metrics(call),
@@ -36,9 +36,9 @@ static void answer_metrics(struct call *call)
         .version = api->options.version,
         .started_ms = api->options.started_ms,
         .leads = fleet.leads,
-        .broker_up = strcmp(fleet.broker, "degraded") != 0,
-        .clock_known = fleet.clock_known,
-        .clock_offset_ms = fleet.clock_offset_ms,
+        .broker_up = !health_rule(fleet.health)->degraded,
+        .clock_known = fleet.clock.known,
+        .clock_offset_ms = fleet.clock.offset_ms,
     };
     metrics_write(w.buf, &metrics);
     call_answer_with(call, 200, metrics.open_metrics ? METRICS_OPEN_TYPE : METRICS_TYPE, STR(""));

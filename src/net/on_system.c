@@ -112,12 +112,13 @@ static void write_worker(struct json_writer *w, const struct worker_view *worker
 }
 
 /* What other nodes said of themselves, passed on as it is. */
-static void others(struct call *call, struct str *nodes, struct str *workers)
+static struct fleet_view others(struct call *call)
 {
-    *nodes = *workers = STR_NONE;
+    struct fleet_view view = {STR_NONE, STR_NONE};
     if (call->api->fleet != NULL) {
-        call->api->fleet->others(call->api->fleet->arg, call->arena, nodes, workers);
+        fleet_look(call->api->fleet, call->arena, &view);
     }
+    return view;
 }
 
 static void add_others(struct json_writer *w, struct str elements)
@@ -136,9 +137,7 @@ static void answer_workers(struct call *call)
     for (size_t i = 0; i < workers->count; i++) {
         write_worker(&w, &workers->workers[i], call->api->options.node_id);
     }
-    struct str nodes, elsewhere;
-    others(call, &nodes, &elsewhere);
-    add_others(&w, elsewhere);
+    add_others(&w, others(call).workers);
     json_close_array(&w);
     json_close_object(&w);
     call_answer(call, 200);
@@ -187,7 +186,7 @@ bool on_worker_resume(struct call *call, struct err *err)
 
 static void write_node(struct json_writer *w, const struct api *api, int64_t running)
 {
-    const struct api_fleet_status fleet = api_fleet_status(api);
+    const struct fleet_status fleet = api_fleet_status(api);
     json_open_object(w);
     json_put_str(w, "id", api->options.node_id);
     json_put_str(w, "address", api->parts.address);
@@ -198,8 +197,8 @@ static void write_node(struct json_writer *w, const struct api *api, int64_t run
     json_put_str(w, "version", api->options.version);
     json_put_time(w, "startedAt", api->options.started_ms);
     json_put_i64(w, "running", running);
-    if (fleet.clock_known) {
-        json_put_i64(w, "clockOffsetMs", fleet.clock_offset_ms);
+    if (fleet.clock.known) {
+        json_put_i64(w, "clockOffsetMs", fleet.clock.offset_ms);
     }
     json_close_object(w);
 }
@@ -211,9 +210,7 @@ static void answer_nodes(struct call *call)
     json_open_object(&w);
     json_put_array(&w, "nodes");
     write_node(&w, call->api, stats->running_here);
-    struct str nodes, workers;
-    others(call, &nodes, &workers);
-    add_others(&w, nodes);
+    add_others(&w, others(call).nodes);
     json_close_array(&w);
     json_close_object(&w);
     call_answer(call, 200);
@@ -270,7 +267,7 @@ static void write_stats(struct json_writer *w, const struct queue_stats *stats,
 static void answer_stats(struct call *call)
 {
     struct json_writer w = call_writer(call);
-    const struct api_fleet_status fleet = api_fleet_status(call->api);
+    const struct fleet_status fleet = api_fleet_status(call->api);
     write_stats(&w, &((struct command *)call->own)->stats.stats, &fleet.others);
     call_answer(call, 200);
 }
@@ -292,14 +289,14 @@ static void write_health(struct call *call, bool down)
 {
     struct json_writer w = call_writer(call);
     bool lost = workers_lost(call->api);
-    struct api_fleet_status fleet = api_fleet_status(call->api);
+    struct fleet_status fleet = api_fleet_status(call->api);
     const struct {
         bool bad;
         struct str name;
     } parts[] = {{down, STR("store")},
-                 {strcmp(fleet.broker, "degraded") == 0, STR("broker")},
+                 {health_rule(fleet.health)->degraded, STR("broker")},
                  {lost, STR("workers")},
-                 {fleet.clock_off, STR("clock")}};
+                 {fleet.clock.off, STR("clock")}};
     bool bad = false;
     for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
         bad = bad || parts[i].bad;

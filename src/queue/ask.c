@@ -457,9 +457,7 @@ void on_workers(struct batch *batch, struct command *command)
 {
     struct workers *workers = &batch->engine->workers;
     workers_forget(workers, batch->now);
-    command->workers.broker_degraded =
-        broker_away(batch->engine->broker) &&
-        str_is(str_of(broker_kind(batch->engine->broker)), "degraded");
+    command->workers.broker = broker_check(batch->engine->broker);
     command->workers.holds = batch->engine->ground.holds;
     if (batch->engine->shared) {
         fill_load(batch, command->arena, &command->workers.load);

@@ -12,6 +12,7 @@
 #include "base/channel.h"
 #include "base/heap.h"
 #include "base/list.h"
+#include "broker/health.h"
 #include "queue/stats.h"
 #include "store/store.h"
 #include "task/life.h"
@@ -317,9 +318,9 @@ struct queue_load {
 struct command_workers {
     struct worker_view *workers; /* out */
     size_t count;
-    bool broker_degraded;   /* out: the engine's broker is away or has lost its hints */
-    bool holds;             /* out: it starts nothing until it is told to resume */
-    struct queue_load load; /* out */
+    enum broker_health broker; /* out: of the engine's broker */
+    bool holds;                /* out: it starts nothing until it is told to resume */
+    struct queue_load load;    /* out */
 };
 
 struct command_resume { /* every node has compared what it runs with the rows of this line */

@@ -90,10 +90,9 @@ struct engine {
     int behind;            /* batches in a row that could not take all commands there were */
     int64_t wound_mono_us; /* real: when the clock was last wound to an event */
 
-    bool shared;        /* other nodes use the store too */
-    uint64_t epoch;     /* of our leadership; 0: another leads. Embedded: always 1 */
-    bool doubts_broker; /* another node cannot reach it: see shared.c */
-    bool asked_rows; /* claims that wait were answered by the rows: the broker knows not of them */
+    bool shared;       /* other nodes use the store too */
+    uint64_t epoch;    /* of our leadership; 0: another leads. Embedded: always 1 */
+    bool asked_broker; /* whom the claims that wait asked last: the broker, or the rows */
     struct arena elsewhere_arena;
     const struct wanted *elsewhere; /* what workers of other nodes would take */
     size_t elsewhere_count;

@@ -122,10 +122,9 @@ static size_t take(struct batch *batch, const struct want *want, size_t max, str
     struct err err = ERR_INIT;
     const struct engine *engine = batch->engine;
     size_t n = relies_on_broker(engine) ? broker_take(broker, want, max, out, &batch->arena) : 0;
-    if (n > 0 || !engine->shared || relies_on_broker(engine) || !batch_begin(batch)) {
+    if (n > 0 || relies_on_broker(engine) || !batch_begin(batch)) {
         return n;
     }
-    batch->engine->asked_rows = true;
     if (!tx_propose(batch->tx, want, max, &batch->arena, out, &n, &err)) {
         batch_fail_store(batch, &err);
         return 0;
@@ -134,15 +133,15 @@ static size_t take(struct batch *batch, const struct want *want, size_t max, str
 }
 
 /* A broker in this process is asked before room is made for its answer; one that is a round trip
- * away only once. */
-static bool may_have(const struct engine *engine, const struct want *want)
+ * away only once, and the rows likewise. */
+static bool knows_at_once(const struct engine *engine)
 {
-    return engine->shared || broker_has(engine->broker, want);
+    return !engine->shared && relies_on_broker(engine);
 }
 
-static size_t most_of(const struct engine *engine, const struct command_claim *claim)
+static bool may_have(const struct engine *engine, const struct want *want)
 {
-    return engine->shared ? claim->max : MIN(claim->max, broker_ready_count(engine->broker));
+    return !knows_at_once(engine) || broker_has(engine->broker, want);
 }
 
 static bool is_quick(const struct command_claim *claim, struct str type)
@@ -268,7 +267,9 @@ size_t claim_propose(struct batch *batch, struct command *command)
         !want_of(batch, claim, &want) || !may_have(batch->engine, &want)) {
         return 0;
     }
-    size_t max = most_of(batch->engine, claim);
+    size_t max = knows_at_once(batch->engine)
+                     ? MIN(claim->max, broker_ready_count(batch->engine->broker))
+                     : claim->max;
     struct hint *hints = arena_array(&batch->arena, struct hint, max);
     size_t n = take_for(batch, claim, &want, claim->quick == NULL ? max : MIN(max, 1u), hints);
     n = claim->quick == NULL ? n : take_behind_quick(batch, claim, max, hints, n);
@@ -289,7 +290,7 @@ size_t claim_propose(struct batch *batch, struct command *command)
 
 static bool has_anything(struct batch *batch, struct lane *lane)
 {
-    if (batch->engine->shared) {
+    if (!knows_at_once(batch->engine)) {
         return true; /* what the store said of its limits in the last batch is no longer so */
     }
     struct want_queue queue = {lane->settings.name, lane_room(lane, batch->now)};

@@ -200,12 +200,32 @@ void on_lead(struct batch *batch, struct command *command)
 
 /* ---- Looking for oneself ---- */
 
+bool relies_on_broker(const struct engine *engine)
+{
+    return health_rule(broker_health(engine->broker))->asks_broker;
+}
+
+/* Claims that wait have asked either the broker, which wakes only those that asked it, or the rows,
+ * which wake nobody. When it is the other one's turn all of them ask again. */
+static void watch_broker(struct engine *engine)
+{
+    const struct health_rule *rule = health_rule(broker_health(engine->broker));
+    if (rule->fills || rule->degraded) { /* it may have come back, or been filled, meanwhile */
+        rule = health_rule(broker_check(engine->broker));
+    }
+    if (engine->asked_broker != rule->asks_broker) {
+        engine->asked_broker = rule->asks_broker;
+        lanes_wake_all(&engine->lanes);
+        turns_ready(engine, STR_NONE);
+    }
+}
+
 /* What a node queues that cannot reach the broker is known to the store alone, so one such node is
  * enough to make everybody look there. */
 void on_doubt(struct batch *batch, struct command *command)
 {
-    batch->engine->doubts_broker = command->doubt.doubts;
-    lanes_wake_all(&batch->engine->lanes);
+    broker_doubt(batch->engine->broker, command->doubt.doubts);
+    watch_broker(batch->engine);
     batch_answer(batch, command);
 }
 
@@ -224,18 +244,12 @@ void on_elsewhere(struct batch *batch, struct command *command)
     batch_answer(batch, command);
 }
 
-bool relies_on_broker(const struct engine *engine)
-{
-    return !broker_away(engine->broker) && !engine->doubts_broker;
-}
-
-/* What the store refused is offered again. In a fleet claims also look for themselves, and those
- * that found nothing among the rows ask the broker once when it can be relied on again: it wakes
- * only those that have asked it. */
+/* What the store refused is offered again; and claims that no broker will wake look for themselves.
+ */
 static bool polls(const struct engine *engine)
 {
-    return !list_empty(&engine->put_off) || (engine->shared && !list_empty(&engine->waiting) &&
-                                             (engine->asked_rows || !relies_on_broker(engine)));
+    return !list_empty(&engine->put_off) ||
+           (!list_empty(&engine->waiting) && !relies_on_broker(engine));
 }
 
 static void offer_again(struct engine *engine)
@@ -263,7 +277,6 @@ void put_off(struct engine *engine, const struct hint *hint)
 static void poll_now(struct engine *engine, int64_t now_ms)
 {
     offer_again(engine);
-    engine->asked_rows = false; /* whoever waits asks now, the broker or the rows */
     lanes_wake_all(&engine->lanes);
     turns_ready(engine, STR_NONE);
     engine->poll_at_mono_ms = now_ms + POLL_MS;
@@ -271,6 +284,7 @@ static void poll_now(struct engine *engine, int64_t now_ms)
 
 void shared_poll(struct engine *engine, struct now now)
 {
+    watch_broker(engine);
     if (engine->with.looks_in_real_time) {
         if (shared_look_in_ms(engine) == 0) {
             guests_look_again(engine);

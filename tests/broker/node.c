@@ -33,9 +33,9 @@ static void open_nodes(struct fleet *f)
     options.node = STR("node-b");
     options.ready = nobody_asks;
     CHECK_OK(broker_open(&options, &f->b, &err));
-    CHECK(broker_empty(f->a) && broker_away(f->a));
+    CHECK(broker_empty(f->a) && asks_rows(f->a));
     broker_filled(f->a);
-    CHECK(!broker_away(f->a) && !broker_away(f->b));
+    CHECK(!asks_rows(f->a) && !asks_rows(f->b));
 }
 
 void fleet_init(struct fleet *f)
@@ -110,7 +110,14 @@ void until(bool (*is)(struct broker *broker), struct broker *broker, bool wanted
 
 bool is_degraded(struct broker *broker)
 {
-    return strcmp(broker_kind(broker), "degraded") == 0;
+    return health_rule(broker_health(broker))->degraded;
+}
+
+bool asks_rows(struct broker *broker)
+{
+    (void)broker_check(broker);
+    broker_doubt(broker, false);
+    return !health_rule(broker_health(broker))->asks_broker;
 }
 
 struct str ask(struct fleet *f, const char *command)

@@ -30,6 +30,8 @@ bool has(struct broker *broker);
 /* Waits until it is or is not so, under a generous limit. */
 void until(bool (*is)(struct broker *broker), struct broker *broker, bool wanted);
 bool is_degraded(struct broker *broker);
+/* Do claims ask the rows, though it was looked at and all nodes are said to see it? */
+bool asks_rows(struct broker *broker);
 
 struct str ask(struct fleet *f, const char *command); /* of the first Redis */
 

@@ -33,8 +33,8 @@ TEST(a_redis_that_is_not_there_is_no_reason_not_to_start)
                          &broker, &err));
     struct hint hint = hint_of(1, TASK_NORMAL, STR("d"));
     struct broker_lock lock = {.hint = &hint, .lock = STR("lease")};
-    CHECK(broker_away(broker) && !broker_empty(broker));
-    CHECK_STR(str_of(broker_kind(broker)), "degraded");
+    CHECK(asks_rows(broker) && !broker_empty(broker));
+    CHECK(is_degraded(broker));
     broker_offer(broker, &hint);
     broker_flush(broker);
     broker_lock(broker, &lock, 1);
@@ -63,7 +63,7 @@ TEST(a_frozen_redis_is_away_within_a_second_and_comes_back_to_be_filled)
     redis_server_freeze(&f.server);
     int64_t before_us = clock_real_mono_us();
     CHECK_STR(take(&f, f.a, 1), "");
-    CHECK(broker_away(f.a) && is_degraded(f.a) && has(f.a));
+    CHECK(asks_rows(f.a) && is_degraded(f.a) && has(f.a));
     CHECK(clock_real_mono_us() - before_us < 1000 * SECOND_MS);
     f.ready = 0;
     offer(f.a, 2, TASK_NORMAL, STR_NONE); /* lost, but whoever waits here is told */
@@ -71,11 +71,11 @@ TEST(a_frozen_redis_is_away_within_a_second_and_comes_back_to_be_filled)
     redis_server_thaw(&f.server);
     until(broker_empty, f.a, true);
     CHECK_STR(take(&f, f.b, 9), ""); /* it knows nothing of the loss, and learns of it so */
-    CHECK(broker_away(f.b));
+    CHECK(asks_rows(f.b));
     refill(f.b, 3);
-    CHECK(!broker_away(f.a) && !broker_away(f.b));
+    CHECK(!asks_rows(f.a) && !asks_rows(f.b));
     CHECK(broker_knows(f.a, number_id(3)));
-    CHECK_STR(str_of(broker_kind(f.a)), "redis");
+    CHECK(!is_degraded(f.a));
 }
 
 TEST(a_flushed_redis_answers_nothing_until_it_is_filled_again)
@@ -85,13 +85,13 @@ TEST(a_flushed_redis_answers_nothing_until_it_is_filled_again)
     offer(f.a, 1, TASK_NORMAL, STR_NONE);
     ask(&f, "FLUSHALL");
     CHECK_STR(take(&f, f.a, 9), "");
-    CHECK(broker_away(f.a) && broker_empty(f.a));
+    CHECK(asks_rows(f.a) && broker_empty(f.a));
     offer(f.b, 1, TASK_NORMAL, STR_NONE); /* half of it is not enough */
     CHECK_STR(take(&f, f.a, 9), "");
-    CHECK(broker_away(f.a) && broker_away(f.b));
+    CHECK(asks_rows(f.a) && asks_rows(f.b));
     offer(f.b, 2, TASK_HIGH, STR_NONE);
     broker_filled(f.a);
-    CHECK(!broker_away(f.b));
+    CHECK(!asks_rows(f.b));
     CHECK_STR(take(&f, f.b, 9), "2 1");
 }
 
@@ -116,9 +116,9 @@ TEST(a_flush_during_the_filling_makes_it_worthless)
     CHECK(broker_empty(f.a)); /* which says nothing of what was offered */
     offer(f.a, 2, TASK_NORMAL, STR_NONE);
     broker_filled(f.a);
-    CHECK(broker_away(f.a));
+    CHECK(asks_rows(f.a));
     refill(f.a, 3);
-    CHECK(!broker_away(f.a));
+    CHECK(!asks_rows(f.a));
 }
 
 TEST(nodes_that_fill_at_once_do_not_spoil_it_for_each_other)
@@ -131,7 +131,7 @@ TEST(nodes_that_fill_at_once_do_not_spoil_it_for_each_other)
     broker_fill(f.b);
     CHECK(broker_empty(f.b) && broker_empty(f.a));
     broker_filled(f.a);
-    CHECK(!broker_away(f.a) && !broker_away(f.b));
+    CHECK(!asks_rows(f.a) && !asks_rows(f.b));
     broker_filled(f.b);
     CHECK_STR(take(&f, f.b, 9), "1");
 }
@@ -144,11 +144,11 @@ TEST(a_node_that_waits_for_the_first_filling_is_not_degraded)
     struct err err = ERR_INIT;
     ask(&f, "FLUSHALL");
     CHECK_OK(broker_open(&(struct broker_options){.url = str_of(f.server.url)}, &late, &err));
-    CHECK(broker_away(late) && !is_degraded(late)); /* claims ask the store meanwhile */
+    CHECK(asks_rows(late) && !is_degraded(late)); /* claims ask the store meanwhile */
     CHECK_STR(take(&f, f.a, 9), "");
     CHECK(is_degraded(f.a)); /* this one has lost something */
     refill(f.a, 1);
-    CHECK(!broker_away(late) && !is_degraded(late));
+    CHECK(!asks_rows(late) && !is_degraded(late));
     ask(&f, "FLUSHALL");
     CHECK_STR(take(&f, late, 9), "");
     CHECK(is_degraded(late));
@@ -193,7 +193,7 @@ TEST(a_restarted_redis_is_filled_again)
     redis_server_start(&f.server);
     until(broker_empty, f.a, true);
     refill(f.a, 1);
-    until(broker_away, f.b, false);
+    until(asks_rows, f.b, false);
     CHECK_STR(take(&f, f.b, 9), "1");
 }
 
@@ -218,7 +218,7 @@ TEST(a_redis_that_is_full_is_away_until_there_is_room)
     fleet_init(&f);
     ask(&f, "CONFIG SET maxmemory 1");
     offer(f.a, 1, TASK_NORMAL, STR_NONE);
-    CHECK(broker_away(f.a) && f.ready == 1);
+    CHECK(asks_rows(f.a) && f.ready == 1);
     ask(&f, "CONFIG SET maxmemory 0");
     until(broker_empty, f.a, true);
     refill(f.a, 1);
@@ -305,14 +305,14 @@ static void check_one_fails(struct fleet *f, struct redis_server *server, enum t
 {
     offer(f->a, 1, other, STR_NONE);
     redis_server_freeze(server);
-    CHECK_STR(take(f, f->a, 9), "1");              /* what the other has */
-    CHECK(broker_away(f->a) && is_degraded(f->a)); /* and a claim must still ask the store */
+    CHECK_STR(take(f, f->a, 9), "1");            /* what the other has */
+    CHECK(asks_rows(f->a) && is_degraded(f->a)); /* and a claim must still ask the store */
     offer(f->a, 2, other, STR_NONE);
     CHECK(broker_knows(f->a, number_id(2)));
     redis_server_thaw(server);
     until(broker_empty, f->a, true);
     refill(f->a, 3);
-    CHECK(!broker_away(f->a) && !broker_away(f->b));
+    CHECK(!asks_rows(f->a) && !asks_rows(f->b));
 }
 
 TEST(the_second_fails_alone)

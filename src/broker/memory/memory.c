@@ -27,34 +27,8 @@ static void memory_close(struct broker *broker)
     mem_free(m);
 }
 
-static const char *memory_kind(const struct broker *broker)
-{
-    (void)broker;
-    return "memory";
-}
-
-/* Nobody shares it: what was taken is locked. */
-static void memory_lock(struct broker *broker, struct broker_lock *locks, size_t n)
-{
-    (void)broker;
-    for (size_t i = 0; i < n; i++) {
-        locks[i].granted = true;
-    }
-}
-
-static void memory_flush(struct broker *broker)
-{
-    (void)broker;
-}
-
-static bool memory_never(struct broker *broker)
-{
-    (void)broker;
-    return false;
-}
-
 static const struct broker_ops memory_ops = {
-    .kind = memory_kind,
+    .kind = "memory",
     .close = memory_close,
     .offer = memory_offer,
     .withdraw = memory_withdraw,
@@ -62,12 +36,6 @@ static const struct broker_ops memory_ops = {
     .give_back = memory_give_back,
     .hold = memory_hold,
     .let_go = memory_let_go,
-    .lock = memory_lock,
-    .flush = memory_flush,
-    .away = memory_never,
-    .empty = memory_never,
-    .fill = memory_flush,
-    .filled = memory_flush,
     .document = memory_document,
     .held = memory_held,
     .ahead = memory_ahead,

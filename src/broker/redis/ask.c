@@ -42,10 +42,10 @@ static void add_piece(struct dispatch *d, struct half *half, size_t from, size_t
 static size_t add_changes(struct dispatch *d, struct half *half, size_t *from, struct arena *arena)
 {
     size_t calls = 0;
-    bool lost = half->lost && *from == 0;
-    while (calls < CALLS_PER_RUN && (*from < half->count || (lost && calls == 0))) {
+    bool missed = half->health == BROKER_MISSED && *from == 0;
+    while (calls < CALLS_PER_RUN && (*from < half->count || (missed && calls == 0))) {
         size_t n = MIN(half->count - *from, CHANGES_PER_CALL);
-        add_piece(d, half, *from, n, lost && calls == 0, arena);
+        add_piece(d, half, *from, n, missed && calls == 0, arena);
         *from += n;
         calls++;
     }
@@ -66,29 +66,22 @@ static void locks_over(struct dispatch *d, struct half *half)
     }
 }
 
-/* Whoever waits here asks the store meanwhile. */
-static void gone(struct dispatch *d, struct half *half)
+/* Every answer of the script begins with: does it have all hints? */
+static bool hear_health(struct half *half, const struct redis_reply *reply)
 {
-    half->filled = false;
-    dispatch_wake_offered(d, half);
-    changes_over(half);
-}
-
-static bool read_filled(struct half *half, const struct redis_reply *reply)
-{
-    half->filled = reply->kind == REDIS_LIST && reply->number > 0 &&
-                   reply->items[0].kind == REDIS_NUMBER && reply->items[0].number == 1;
-    half->known = half->known || half->filled;
-    return half->filled;
+    bool whole = reply->kind == REDIS_LIST && reply->number > 0 &&
+                 reply->items[0].kind == REDIS_NUMBER && reply->items[0].number == 1;
+    half->health = health_next(half->health, whole ? BROKER_SAID_WHOLE : BROKER_SAID_EMPTY);
+    return whole;
 }
 
 static void hear_changes(struct dispatch *d, struct half *half, const struct redis_reply *replies,
                          size_t calls)
 {
     for (size_t i = 0; i < calls; i++) {
-        bool filled = read_filled(half, &replies[i]);
+        bool whole = hear_health(half, &replies[i]);
         half->more = replies[i].number > 1 && replies[i].items[1].number == 1;
-        for (int64_t j = 2; j < replies[i].number && filled; j++) {
+        for (int64_t j = 2; j < replies[i].number && whole; j++) {
             struct str type = replies[i].items[j].text, queue = str_cut(&type, ' ');
             dispatch_wake(d, queue, type);
         }
@@ -135,28 +128,32 @@ static bool run_all(struct dispatch *d, struct half *half, const struct str *wor
             *out = replies[locks + calls];
         }
     }
-    if (sent > 0 && !half->filled) { /* what is first there says little about what is ready */
+    if (sent > 0 &&
+        !half_complete(half)) { /* what is first there says little about what is ready */
         dispatch_wake_offered(d, half);
     }
     return true;
 }
 
+/* A question that failed may have been carried out: what it took is lost like a change. One that
+ * was not sent, because the circuit was open, has done nothing. */
 bool dispatch_ask(struct dispatch *d, struct half *half, const struct str *words, size_t count,
                   size_t least, struct arena *arena, struct redis_reply *out)
 {
-    bool away = redis_away(half->redis);
-    if (away || !run_all(d, half, words, count, arena, out)) {
-        half->lost = half->lost || half->count > 0 || !away;
-        gone(d, half);
+    bool unsent = redis_away(half->redis);
+    if (unsent || !run_all(d, half, words, count, arena, out)) {
+        half->health = health_next(half->health,
+                                   unsent && half->count == 0 ? BROKER_LOST : BROKER_LOST_CHANGES);
+        dispatch_wake_offered(d, half); /* whoever waits on this node asks the store meanwhile */
+        changes_over(half);
         return false;
     }
-    half->lost = false;
     changes_over(half);
     finish_changes(d, half, arena);
     if (count == 0) {
         return true;
     }
-    read_filled(half, out);
+    hear_health(half, out);
     out->items++;
     out->number--;
     return out->kind == REDIS_LIST && out->number >= (int64_t)least;
@@ -167,7 +164,7 @@ void dispatch_send(struct dispatch *d, struct half *half)
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct redis_reply none;
     bool locks = is_first(d, half) && d->locks_count > 0;
-    if (half->count > 0 || locks || half->lost) {
+    if (half->count > 0 || locks || half->health == BROKER_MISSED) {
         (void)!dispatch_ask(d, half, NULL, 0, 0, &arena, &none);
     }
 }

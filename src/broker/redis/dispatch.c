@@ -18,50 +18,48 @@ extern const char lua_dispatch[], lua_lock[], lua_renew[], lua_release[];
 
 /* ---- Is it there? ---- */
 
-static bool half_away(struct dispatch *d, struct half *half)
-{
-    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    struct redis_reply reply;
-    if (redis_away(half->redis)) {
-        return true;
-    }
-    return !half->filled &&
-           (!DISPATCH_ASK(d, half, 1, &arena, &reply, STR("count")) || !half->filled);
-}
-
 /* One half that cannot answer is enough: claims would miss what is ready there. */
-bool dispatch_away(struct broker *broker)
+enum broker_health dispatch_health(struct broker *broker)
 {
     struct dispatch *d = dispatch_of(broker);
-    bool away = false;
+    enum broker_health worst = BROKER_NONE;
     for (size_t i = 0; i < d->count; i++) {
-        away = half_away(d, &d->halves[i]) || away;
+        struct half *half = &d->halves[i];
+        if (redis_away(half->redis)) { /* noticed by whoever asked it last, for whatever */
+            half->health = health_next(half->health, BROKER_LOST);
+        }
+        worst = health_worse(worst, half->health);
     }
-    return away;
+    return worst;
 }
 
-static const char *dispatch_kind(const struct broker *broker)
+enum broker_health dispatch_check(struct broker *broker)
 {
-    const struct dispatch *d = HOLDER(broker, const struct dispatch, broker);
+    struct dispatch *d = dispatch_of(broker);
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct redis_reply reply;
     for (size_t i = 0; i < d->count; i++) {
-        const struct half *half = &d->halves[i];
-        if (redis_away(half->redis) || half->lost || (half->known && !half->filled)) {
-            return "degraded";
-        }
+        (void)!DISPATCH_ASK(d, &d->halves[i], 1, &arena, &reply, STR("count"));
     }
-    return "redis"; /* one that waits for its first filling lacks nothing */
+    return dispatch_health(broker);
+}
+
+void dispatch_doubt(struct broker *broker, bool doubts)
+{
+    struct dispatch *d = dispatch_of(broker);
+    for (size_t i = 0; i < d->count; i++) {
+        struct half *half = &d->halves[i];
+        half->health = health_next(half->health, doubts ? BROKER_DOUBT : BROKER_TRUST);
+    }
 }
 
 bool dispatch_empty(struct broker *broker)
 {
     struct dispatch *d = dispatch_of(broker);
-    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    struct redis_reply reply;
     bool empty = false;
+    (void)dispatch_check(broker);
     for (size_t i = 0; i < d->count; i++) {
-        struct half *half = &d->halves[i];
-        bool there = DISPATCH_ASK(d, half, 1, &arena, &reply, STR("count"));
-        empty = empty || (there && !half->filled);
+        empty = empty || health_rule(d->halves[i].health)->fills;
     }
     return empty;
 }
@@ -145,6 +143,7 @@ static bool open_half(struct dispatch *d, struct str url, struct err *err)
     if (!redis_open(&(struct redis_options){.url = url, .probe_key = probe}, &half->redis, err)) {
         return false;
     }
+    half->health = BROKER_FILLING;
     d->count++;
     return true;
 }
@@ -159,7 +158,7 @@ static bool check_prefix(struct str prefix, struct err *err)
 }
 
 static const struct broker_ops dispatch_ops = {
-    .kind = dispatch_kind,
+    .kind = "redis",
     .close = dispatch_close,
     .offer = dispatch_offer,
     .offer_again = dispatch_offer_again,
@@ -170,7 +169,9 @@ static const struct broker_ops dispatch_ops = {
     .hold = dispatch_hold,
     .let_go = dispatch_let_go,
     .flush = dispatch_flush,
-    .away = dispatch_away,
+    .health = dispatch_health,
+    .check = dispatch_check,
+    .doubt = dispatch_doubt,
     .empty = dispatch_empty,
     .fill = dispatch_fill,
     .filled = dispatch_filled,

@@ -38,13 +38,11 @@
 
 struct half {
     struct redis *redis;
-    bool filled;              /* as last seen */
-    bool known;               /* it was seen filled: if it is not any more, something was lost */
-    bool lost;                /* changes did not arrive: it must be filled anew */
-    bool more;                /* its script has not brought back all that was let go */
-    char token[TOKEN_TEXT];   /* of a filling that was begun here; "": none */
-    char cursor[CURSOR_TEXT]; /* where tidying goes on; "": it has not begun */
-    bool tidy;                /* nothing of an older layout is left */
+    enum broker_health health; /* as last seen; see dispatch_health() */
+    bool more;                 /* its script has not brought back all that was let go */
+    char token[TOKEN_TEXT];    /* of a filling that was begun here; "": none */
+    char cursor[CURSOR_TEXT];  /* where tidying goes on; "": it has not begun */
+    bool tidy;                 /* nothing of an older layout is left */
     struct arena texts;
     struct str *words; /* of gathered changes, CHANGE_WORDS each */
     size_t count, room;
@@ -81,6 +79,12 @@ static inline struct dispatch *dispatch_of(struct broker *broker)
     return HOLDER(broker, struct dispatch, broker);
 }
 
+/* Its last answer said that nothing is missing: what it says of ready tasks is all there is. */
+static inline bool half_complete(const struct half *half)
+{
+    return half->health == BROKER_WHOLE || half->health == BROKER_DOUBTED;
+}
+
 /* ---- change.c: gathering and sending ---- */
 
 void dispatch_change(struct half *half, struct str verb, const struct str *args, size_t count);
@@ -104,7 +108,7 @@ struct half *dispatch_half_of(struct dispatch *d, enum task_priority priority);
 /* ---- ask.c: one question, gathered changes first ---- */
 
 /* Sends what was gathered for the half and, if there is one, a question to its script: a verb and
- * its arguments. *out is a list of at least `least` items; half->filled says whether it is to be
+ * its arguments. *out is a list of at least `least` items; half_complete() says whether it is to be
  * relied on. False: the half is away. */
 MUST_CHECK bool dispatch_ask(struct dispatch *d, struct half *half, const struct str *words,
                              size_t count, size_t least, struct arena *arena,
@@ -128,7 +132,9 @@ void dispatch_lock_change(struct dispatch *d, const struct redis_script *script,
 size_t dispatch_take(struct broker *broker, const struct want *want, size_t max, struct hint *out,
                      struct arena *arena);
 bool dispatch_has(struct broker *broker, const struct want *want);
-bool dispatch_away(struct broker *broker);
+enum broker_health dispatch_health(struct broker *broker);
+enum broker_health dispatch_check(struct broker *broker);
+void dispatch_doubt(struct broker *broker, bool doubts);
 bool dispatch_empty(struct broker *broker);
 void dispatch_fill(struct broker *broker);
 void dispatch_filled(struct broker *broker);

@@ -122,7 +122,7 @@ size_t dispatch_ready_count(struct broker *broker)
     for (size_t i = 0; i < d->count; i++) {
         struct redis_reply reply;
         if (!DISPATCH_ASK(d, &d->halves[i], 1, &arena, &reply, STR("count")) ||
-            !d->halves[i].filled) {
+            !half_complete(&d->halves[i])) {
             return SIZE_MAX; /* who knows? */
         }
         n += (size_t)reply.items[0].number;

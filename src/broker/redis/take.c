@@ -124,7 +124,7 @@ bool dispatch_has(struct broker *broker, const struct want *want)
         bool more = true;
         while (more) {
             if (!dispatch_ask(d, &d->halves[i], q.words, q.count, 2, &arena, &reply) ||
-                !d->halves[i].filled || reply.items[1].number == 1) {
+                !half_complete(&d->halves[i]) || reply.items[1].number == 1) {
                 return true;
             }
             more = reply.items[0].number == 1;
