@@ -9,17 +9,24 @@ say() {
     echo "errand: $*" >&2
 }
 
-# packages SECTION…: the names listed under these sections of script/packages.
-packages() {
+# wanted SECTION…: what is listed under these sections of script/packages: PACKAGE, or PACKAGE:COMMAND.
+wanted() {
     for section; do
         sed -n "/^\[$section\]/,/^\[/p" "$root/script/packages" | grep '^[a-z0-9]'
     done
 }
 
+packages() { # SECTION…: the names alone
+    wanted "$@" | sed 's/:.*//'
+}
+
 missing_packages() {
-    for package in $(packages "$@"); do
-        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q ' installed$' ||
-            echo "$package"
+    for entry in $(wanted "$@"); do
+        package=${entry%%:*}
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q ' installed$' && continue
+        # Another package may have brought the command, and may not want this one beside it.
+        [ "$entry" != "$package" ] && command -v "${entry#*:}" >/dev/null 2>&1 && continue
+        echo "$package"
     done
 }
 

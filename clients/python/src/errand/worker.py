@@ -280,6 +280,8 @@ class Worker:
                 job.uninterruptible()
         except BaseException as raised:  # noqa: B902: Cancelled is none of Exception, and nothing may end this thread
             return self._judge(job, raised)
+        if isinstance(job.reason, LeaseLost):
+            return self._judge(job, job.reason)
         try:
             json.dumps(result)
         except (TypeError, ValueError) as problem:
