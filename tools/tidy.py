@@ -204,6 +204,9 @@ def sql_says_what_it_is(files, _):
         first = file.lines[0] if file.lines else ""
         if file.ext == ".sql" and not (first.startswith("--") and file.parts[-1] in first):
             yield f"{file.path}: the first line is not a comment that names the file"
+        for number, (line, below) in enumerate(zip(file.lines, file.lines[1:]), 1):
+            if file.ext == ".sql" and re.match(r"-- (name|fragment):", line) and not below.startswith("-- "):
+                yield f"{file.path}:{number} does not say below its name what it is"
 
 
 def is_mutable(declaration):

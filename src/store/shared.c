@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: MIT */
 #include "store/shared.h"
 
+#include "store/columns.h"
+
 static bool wants_text(struct str want, struct str got)
 {
     return str_absent(want) || (!str_absent(got) && str_eq(want, got));
@@ -44,15 +46,28 @@ bool filter_wants(const struct task_filter *filter, const struct task *task)
            wants_creation(filter, task);
 }
 
+/* Where a field is, if it is a text. */
+#define PLACE_NAME(place)  place,
+#define PLACE_TEXT(place)  place,
+#define PLACE_JSON(place)  place,
+#define PLACE_BYTES(place) place,
+#define PLACE_ID(place)
+#define PLACE_TAGS(place)
+#define PLACE_TIME(place)
+#define PLACE_I64(place)
+#define PLACE_U64(place)
+#define PLACE_I32(place)
+#define PLACE_STATE(place)
+#define PLACE_PRIORITY(place)
+#define PLACE_OUTCOME(place)
+#define PLACE_F64(place)
+#define PLACE_AMOUNT(place)
+#define PLACE_BOOL(place)
+
 /* Every text of a task but its tags. */
 static const size_t texts[] = {
-    offsetof(struct task, type),          offsetof(struct task, queue),
-    offsetof(struct task, document),      offsetof(struct task, external_id),
-    offsetof(struct task, key),           offsetof(struct task, payload),
-    offsetof(struct task, metadata),      offsetof(struct task, cancel_reason),
-    offsetof(struct task, worker),        offsetof(struct task, progress_message),
-    offsetof(struct task, result),        offsetof(struct task, error.code),
-    offsetof(struct task, error.message), offsetof(struct task, error.detail),
+#define FIELD(part, kind, column, member, ...) PLACE_##kind(offsetof(struct task, member))
+#include "task/task.def"
 };
 
 static struct str *text_at(struct task *task, size_t i)
@@ -113,32 +128,17 @@ void task_pack(struct task *out, const struct task *task, char *room)
 
 struct task task_with_standing(const struct task *order, const struct task *now)
 {
+    static const struct task nothing;
+    bool live = !task_state_terminal(now->state);
     struct task task = *now;
-    task.id = order->id;
-    task.type = order->type;
-    task.queue = order->queue;
-    task.document = order->document;
-    task.external_id = order->external_id;
-    task.key = order->key;
-    task.payload = order->payload;
-    task.payload_raw = order->payload_raw;
-    task.metadata = order->metadata;
-    memcpy(task.tags, order->tags, sizeof task.tags);
-    task.tags_count = order->tags_count;
-    task.backoff = order->backoff;
-    task.parent = order->parent;
-    task.team = order->team;
-    task.schedule = order->schedule;
-    task.family = order->family;
-    task.container = order->container;
-    task.continues = order->continues;
-    task.runs_anyway = order->runs_anyway;
-    task.expires_ms = order->expires_ms;
-    task.created_ms = order->created_ms;
-    if (!task_state_terminal(now->state)) {
-        task.result = STR_NONE;
-        task.finished_ms = task.cancelled_ms = 0;
+#define FIELD(part, kind, column, member, ...)                                                     \
+    if ((PART_##part & (PARTS_ORDER | PART_BODY)) != 0) {                                          \
+        memcpy(&task.member, &order->member, sizeof task.member);                                  \
+    } else if (PART_##part == PART_END && live) {                                                  \
+        memcpy(&task.member, &nothing.member, sizeof task.member);                                 \
     }
+#include "task/task.def"
+    task.tags_count = order->tags_count;
     return task;
 }
 

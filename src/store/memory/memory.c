@@ -150,7 +150,7 @@ static void check_relations(const struct memory_disk *disk, const struct row *re
     }
 }
 
-/* I8: how a parent and its children stand, see check_i8_ends.sql. */
+/* I8: how a parent and its children stand, see check_i8_ends. */
 static void check_family(const struct memory_disk *disk, const struct task *parent,
                          store_finding_fn *each, void *arg)
 {

@@ -64,8 +64,8 @@ CREATE TABLE task (
     -- Whether it may be proposed: false while others of its document, batch, queue and type stand before it. At least the
     -- best of these has it, so that nobody who looks for work must walk along the line behind a document.
     offered          boolean NOT NULL DEFAULT true,
-    state            integer NOT NULL CHECK (state BETWEEN 0 AND 4),
-    priority         integer NOT NULL CHECK (priority BETWEEN 1 AND 4),
+    state            integer NOT NULL CHECK (state BETWEEN :SCHEDULED AND :RETRYING),
+    priority         integer NOT NULL CHECK (priority BETWEEN :LOW AND :CRITICAL),
     attempt          integer NOT NULL CHECK (attempt >= 0),
     retries          integer NOT NULL CHECK (retries >= 0),
     max_retries      integer NOT NULL,
@@ -76,7 +76,7 @@ CREATE TABLE task (
     updated_ms       bigint NOT NULL,
     cancel_requested boolean NOT NULL,
     token            bigint NOT NULL,
-    outcome          integer NOT NULL CHECK (outcome BETWEEN 0 AND 6),
+    outcome          integer NOT NULL CHECK (outcome BETWEEN :OUTCOME_NONE AND :OUTCOME_CANCELLED),
     worker           bytea,
     lease_ms         bigint NOT NULL,
     lease_until_ms   bigint NOT NULL,
@@ -95,40 +95,40 @@ CREATE TABLE task (
     -- When something happens to it by itself; NULL: never. An expiry is for tasks that were never started, and not for one
     -- that was queued after it: that one was revived by hand.
     due_ms           bigint GENERATED ALWAYS AS (
-        CASE WHEN state = 3 THEN CASE WHEN container THEN NULL
+        CASE WHEN state = :RUNNING THEN CASE WHEN container THEN NULL
                                       ELSE least(lease_until_ms, CASE WHEN timeout_ms > 0 THEN started_ms + timeout_ms END)
                                  END
-             WHEN state = 4 THEN scheduled_ms
-             ELSE least(CASE WHEN state = 0 THEN scheduled_ms END,
+             WHEN state = :RETRYING THEN scheduled_ms
+             ELSE least(CASE WHEN state = :SCHEDULED THEN scheduled_ms END,
                         CASE WHEN expires_ms <> 0 AND attempt = 0 AND queued_ms < expires_ms THEN expires_ms END)
         END) STORED,
     CHECK (max_retries = -1 OR retries <= max_retries),
     -- A container is never claimed itself; of the others, RUNNING and holding a lease are one thing.
     CHECK (NOT container OR attempt = 0),
-    CHECK (CASE WHEN state = 3 AND NOT container
-                THEN attempt > 0 AND token <> 0 AND worker IS NOT NULL AND lease_until_ms > 0 AND outcome = 0
+    CHECK (CASE WHEN state = :RUNNING AND NOT container
+                THEN attempt > 0 AND token <> 0 AND worker IS NOT NULL AND lease_until_ms > 0 AND outcome = :OUTCOME_NONE
                 ELSE lease_until_ms = 0 END)
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
 -- What a claim walks along: G4 within each queue and type. All directions are the same, so that a walk can go on behind
 -- the last row it saw.
 CREATE INDEX task_line ON task (queue, type, (-priority), queued_ms, id)
- WHERE state = 2 AND offered AND NOT container;
+ WHERE state = :QUEUED AND offered AND NOT container;
 -- Who waits for a document; and those of them that are not proposed.
 CREATE INDEX task_document ON task (document, (coalesce(batch, '00000000-0000-0000-0000-000000000000')), queue, type, (-priority), queued_ms, id)
- WHERE state = 2 AND NOT container AND document IS NOT NULL;
+ WHERE state = :QUEUED AND NOT container AND document IS NOT NULL;
 CREATE INDEX task_parked ON task (document, (coalesce(batch, '00000000-0000-0000-0000-000000000000')), queue, type, (-priority), queued_ms, id)
- WHERE state = 2 AND NOT container AND NOT offered;
+ WHERE state = :QUEUED AND NOT container AND NOT offered;
 CREATE INDEX task_due ON task (due_ms, id) WHERE due_ms IS NOT NULL;
-CREATE INDEX task_running ON task (queue) WHERE state = 3 AND NOT container;
-CREATE INDEX task_held ON task (document) WHERE state = 3 AND NOT container AND document IS NOT NULL;
-CREATE INDEX task_cancelled ON task (id) WHERE state = 3 AND cancel_requested;
+CREATE INDEX task_running ON task (queue) WHERE state = :RUNNING AND NOT container;
+CREATE INDEX task_held ON task (document) WHERE state = :RUNNING AND NOT container AND document IS NOT NULL;
+CREATE INDEX task_cancelled ON task (id) WHERE state = :RUNNING AND cancel_requested;
 
 -- The history: how each ended task ended, its last attempt included.
 CREATE TABLE done (
     id               uuid PRIMARY KEY,
-    state            integer NOT NULL CHECK (state BETWEEN 5 AND 8),
-    priority         integer NOT NULL CHECK (priority BETWEEN 1 AND 4),
+    state            integer NOT NULL CHECK (state BETWEEN :COMPLETED AND :TIMEOUT),
+    priority         integer NOT NULL CHECK (priority BETWEEN :LOW AND :CRITICAL),
     attempt          integer NOT NULL CHECK (attempt >= 0),
     retries          integer NOT NULL CHECK (retries >= 0),
     max_retries      integer NOT NULL,
@@ -139,7 +139,7 @@ CREATE TABLE done (
     updated_ms       bigint NOT NULL,
     cancel_requested boolean NOT NULL,
     token            bigint NOT NULL,
-    outcome          integer NOT NULL CHECK (outcome BETWEEN 0 AND 6),
+    outcome          integer NOT NULL CHECK (outcome BETWEEN :OUTCOME_NONE AND :OUTCOME_CANCELLED),
     worker           bytea,
     lease_ms         bigint NOT NULL,
     lease_until_ms   bigint NOT NULL,
@@ -161,13 +161,13 @@ CREATE TABLE done (
     CHECK (max_retries = -1 OR retries <= max_retries)
 );
 -- Lists of what went wrong are asked for often and short; COMPLETED (5) is nearly everything and needs no index.
-CREATE INDEX done_rare ON done (id) WHERE state > 5;
+CREATE INDEX done_rare ON done (id) WHERE state > :COMPLETED;
 
 -- Attempts after which the task went on. The last attempt of a finished task is in `done`, the running one in `task`.
 CREATE TABLE attempt (
     id            uuid NOT NULL,
     number        integer NOT NULL CHECK (number >= 1),
-    outcome       integer NOT NULL CHECK (outcome BETWEEN 1 AND 6),
+    outcome       integer NOT NULL CHECK (outcome BETWEEN :OUTCOME_COMPLETED AND :OUTCOME_CANCELLED),
     worker        bytea,
     started_ms    bigint NOT NULL,
     finished_ms   bigint NOT NULL,

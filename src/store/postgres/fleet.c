@@ -2,7 +2,7 @@
  *
  * Limits hold for the whole fleet: a queue's row is locked by whoever claims from it, and then what
  * runs is counted, so that no counter can drift. The bucket of a rate limit is in the row; the
- * commit takes from it what was started (pay_rates.sql).
+ * commit takes from it what was started (pay_rates).
  *
  * Thread: engine.
  *

@@ -1,6 +1,6 @@
 /* store/postgres/ground.c: whether the database is still the one that this store knew.
  *
- * Every transaction begins with limits.sql, which also says which server answers, so that the
+ * Every transaction begins with limits, which also says which server answers, so that the
  * question costs no trip of its own. Another server than before may be the same one, restarted, or
  * a standby in its place; its timeline tells. A standby may lack what was committed last: this
  * store's mark (004_marks.sql) says how much of its own is gone.
@@ -15,7 +15,7 @@
 #include "store/postgres/fleet.h"
 #include "store/postgres/postgres.h"
 
-enum { COLUMN_SERVER = 8, COLUMN_OLDEST_READER }; /* of limits.sql */
+enum { COLUMN_SERVER = 8, COLUMN_OLDEST_READER }; /* of limits */
 
 int64_t pg_ground_server(const PGresult *limits)
 {

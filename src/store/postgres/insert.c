@@ -6,6 +6,7 @@
  * Thread: engine. Keeps: G3 (doc_lease), I7 (counts).
  *
  * SPDX-License-Identifier: MIT */
+#include "store/columns.h"
 #include "store/postgres/postgres.h"
 #include "store/shared.h"
 
@@ -79,26 +80,8 @@ static void add_relations(struct pg_tx *tx, struct chunk *chunk, const struct ta
 /* Nothing has happened to it yet: it needs half of its columns. */
 static bool is_fresh(const struct task *task)
 {
-    const struct task_error *error = &task->error;
-    return !task_state_terminal(task->state) && task->state != TASK_RUNNING && task->attempt == 0 &&
-           task->retries == 0 && task->started_ms == 0 && !task->cancel_requested &&
-           str_absent(task->cancel_reason) && task->token == 0 && task->outcome == OUTCOME_NONE &&
-           str_absent(task->worker) && task->lease_ms == 0 && task->attempt_ended_ms == 0 &&
-           task->log_bytes == 0 && task->progress < 0 && str_absent(task->progress_message) &&
-           task->cost.estimated < 0 && task->cost.actual < 0 && task->cost.tokens < 0 &&
-           str_absent(error->code) && str_absent(error->message) && str_absent(error->detail);
-}
-
-static void args_fresh(struct args *args, const struct task *task)
-{
-    arg_small(args, task->state);
-    arg_small(args, task->priority);
-    arg_small(args, task->max_retries);
-    arg_int(args, task->timeout_ms);
-    arg_int(args, task->scheduled_ms);
-    arg_int(args, task->queued_ms);
-    arg_int(args, task->updated_ms);
-    arg_small(args, task->unmet);
+    return !task_state_terminal(task->state) && task->state != TASK_RUNNING &&
+           task_is_blank(task, PART_STANDING | PART_RARE_STANDING);
 }
 
 /* A live task has no result and no end; the schema has no room for them. */

@@ -43,8 +43,8 @@ static void args_filter(struct args *args, const struct task_filter *f, size_t m
     arg_id(args, f->schedule);
     arg_int(args, f->created_after_ms);
     arg_int(args, f->created_before_ms);
-    arg_int(args, (int64_t)most);
     arg_bytes(args, f->reach);
+    arg_int(args, (int64_t)most);
 }
 
 struct page {

@@ -219,7 +219,7 @@ bool pg_find_keys(struct tx *base, const struct str *keys, size_t n, struct task
 
 /* ---- Looking at all that is live ---- */
 
-/* The columns of scan_live.sql. */
+/* The columns of scan_live. */
 static void read_live(const PGresult *rows, size_t i, struct task *task)
 {
     *task = (struct task){.id = get_id(rows, i, 0),

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "store/postgres/pg.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 
@@ -13,7 +14,7 @@
 #include "base/mem.h"
 
 #define CONNECT_MAX_US  (10 * 1000000) /* one attempt, all its addresses and TLS included */
-#define ANSWER_MAX_US   (20 * 1000000) /* statements end before by themselves: limits.sql */
+#define ANSWER_MAX_US   (20 * 1000000) /* statements end before by themselves: limits */
 #define PAUSE_MIN_US    100000         /* before the second attempt; doubles up to the next */
 #define PAUSE_MAX_US    2000000
 #define PAUSE_DOUBLINGS 5
@@ -427,6 +428,8 @@ bool pg_run(struct pg *pg, struct pg_call *calls, size_t n, struct err *err)
 {
     struct err why = ERR_INIT;
     for (size_t i = 0; i < n; i++) {
+        assert(pg_statements[calls[i].sql].parameters ==
+               (calls[i].args == NULL ? 0 : calls[i].args->count));
         calls[i].result = NULL;
         calls[i].prepares = false;
     }

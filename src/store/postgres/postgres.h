@@ -96,10 +96,11 @@ void pg_read_undo(struct pg *pg); /* ends what a failed statement left open */
 
 /* ---- row.c: a task as columns ---- */
 void args_order(struct args *args, const struct task *task, struct buf *scratch);
+void args_fresh(struct args *args, const struct task *task);
 void args_standing(struct args *args, const struct task *task);
 void args_error(struct args *args, const struct task_error *error);
 void args_end(struct args *args, const struct task *task);
-/* The columns of load_live.sql and load_done.sql; texts are borrowed from the rows. */
+/* The columns of load_live and load_done; texts are borrowed from the rows. */
 void get_row(const PGresult *rows, size_t row, struct task_row *out);
 void get_standing(const PGresult *rows, size_t row, int at, struct task *task);
 void get_error(const PGresult *rows, size_t row, int at, struct task_error *error);
@@ -114,6 +115,10 @@ bool ties_none(const struct pg_tx *tx, struct task_id id, bool dependents);
 void ties_add(struct pg_tx *tx, struct task_id id, bool dependents);
 
 /* ---- insert.c, save.c, remove.c ---- */
+
+/* How a change ends the hold on its document; read by task_save.sql. */
+enum document_end { END_NONE, END_FREES, END_FREES_ALL, END_KEEPS };
+
 bool pg_insert(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err);
 bool pg_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
 bool pg_free_document(struct tx *tx, struct str document, struct task_id holder, struct err *err);

@@ -3,7 +3,7 @@
  * A walk along the lines of the queues and types that are asked for, best first, in windows. What
  * is free is locked without waiting, so that two nodes never propose one task, nor two of one
  * document. Many tasks that wait for one document would have to be walked past by everybody: they
- * are parked (park_tasks.sql) as soon as they are met, in a transaction of its own, because this
+ * are parked (park_tasks) as soon as they are met, in a transaction of its own, because this
  * one may come to nothing.
  *
  * Within one transaction a task is proposed once; the same question again goes on where it stopped.
@@ -174,7 +174,7 @@ static void args_window(struct walk *walk, size_t window, struct args *args)
     }
 }
 
-/* The columns of propose.sql. */
+/* The columns of propose. */
 static void read_window_row(const PGresult *rows, size_t i, struct arena *arena, struct row *out)
 {
     out->hint = (struct hint){.id = get_id(rows, i, 0),

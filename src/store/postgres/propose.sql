@@ -1,11 +1,13 @@
--- store/postgres/propose.sql: what could start next, best first: the first window of a walk; see propose_behind.sql.
--- A lane is the line of one queue and type. The lanes are the pairs of those asked for, or are found by walking along the
--- index from one to the next; each gives its best, and the best of these are the window. No row is locked yet.
--- $1 queues (NULL: all but $2), $3 types (NULL: any), $4 rows at most.
+-- store/postgres/propose.sql: what could start next, straight from the rows.
+
+-- fragment: window(behind)
+-- The best of what could start, as a window of $most rows. A lane is the line of one queue and type. The lanes are the pairs of
+-- those asked for, or are found by walking along the index from one to the next; each gives its best, and the best of these are
+-- the window. No row is locked yet. $queues NULL: all but those of $without; $types NULL: any.
 WITH RECURSIVE walk AS (
     (SELECT queue, type
        FROM task
-      WHERE state = 2 AND offered AND NOT container AND ($1::text[] IS NULL OR $3::text[] IS NULL)
+      WHERE state = :QUEUED AND offered AND NOT container AND ($queues::text[] IS NULL OR $types::text[] IS NULL)
       ORDER BY queue, type
       LIMIT 1)
     UNION ALL
@@ -13,19 +15,19 @@ WITH RECURSIVE walk AS (
       FROM walk w
      CROSS JOIN LATERAL (SELECT t.queue, t.type
                            FROM task t
-                          WHERE t.state = 2 AND t.offered AND NOT t.container AND (t.queue, t.type) > (w.queue, w.type)
+                          WHERE t.state = :QUEUED AND t.offered AND NOT t.container AND (t.queue, t.type) > (w.queue, w.type)
                           ORDER BY t.queue, t.type
                           LIMIT 1) n
 ), lane AS (
     SELECT queue, type
       FROM walk
-     WHERE ($1::text[] IS NULL OR queue = ANY ($1)) AND ($3::text[] IS NULL OR type = ANY ($3))
-       AND queue <> ALL ($2::text[])
+     WHERE ($queues::text[] IS NULL OR queue = ANY ($queues)) AND ($types::text[] IS NULL OR type = ANY ($types))
+       AND queue <> ALL ($without::text[])
     UNION ALL
     SELECT DISTINCT queue, type
-      FROM unnest($1::text[]) AS q (queue)
-     CROSS JOIN unnest($3::text[]) AS t (type)
-     WHERE queue <> ALL ($2::text[])
+      FROM unnest($queues::text[]) AS q (queue)
+     CROSS JOIN unnest($types::text[]) AS t (type)
+     WHERE queue <> ALL ($without::text[])
 )
 SELECT c.id, c.type, c.queue, c.document, c.priority, c.queued_ms,
        EXISTS (SELECT 1 FROM doc_lease h WHERE h.document = c.document AND h.holder <> coalesce(c.batch, c.id)),
@@ -34,8 +36,112 @@ SELECT c.id, c.type, c.queue, c.document, c.priority, c.queued_ms,
  CROSS JOIN LATERAL (SELECT t.id, t.type, t.queue, t.document, t.batch, t.priority, t.queued_ms
                        FROM task t
                       WHERE t.queue = l.queue COLLATE "C" AND t.type = l.type COLLATE "C"
-                        AND t.state = 2 AND t.offered AND NOT t.container
+                        AND t.state = :QUEUED AND t.offered AND NOT t.container AND behind
                       ORDER BY -t.priority, t.queued_ms, t.id
-                      LIMIT $4) c
+                      LIMIT $most) c
  ORDER BY -c.priority, c.queued_ms, c.id
- LIMIT $4;
+ LIMIT $most;
+
+-- name: propose
+-- The first window of a walk.
+-- takes: queues, without, types, most
+@window(true)
+
+-- name: propose_behind
+-- The window behind a task. A statement of its own, because the server keeps its plan, and a condition that may be absent would
+-- keep that from going on along the index.
+-- takes: queues, without, types, most, priority, queued_ms, id
+@window((-t.priority, t.queued_ms, t.id) > (-$priority::integer, $queued_ms::bigint, $id::uuid))
+
+-- name: lock_proposed
+-- Takes what was found, but for what another transaction has already or is taking.
+-- The document is looked at again, now that nobody else can take it.
+SELECT t.id
+  FROM task t
+ WHERE t.id = ANY ($ids) AND t.state = :QUEUED
+   AND coalesce((SELECT h.holder = coalesce(t.batch, t.id) FROM doc_lease h WHERE h.document = t.document), true)
+   FOR UPDATE SKIP LOCKED;
+
+-- name: park_tasks
+-- Tasks that stand behind another of their document, batch, queue and type are no longer proposed.
+-- Else everybody who looks for work would have to walk along them, again and again, while the document is held. The one
+-- before them is locked, so that it cannot leave meanwhile; when it leaves, unpark_tasks lets the best of these come
+-- forward. What others have locked is passed over: it costs them a look, nothing else.
+WITH first AS MATERIALIZED (
+    SELECT t.id, t.document, t.batch, t.queue, t.type, t.priority, t.queued_ms
+      FROM @table(k: id uuid)
+      JOIN task t ON t.id = k.id AND t.id = ANY ($id)
+     WHERE t.state = :QUEUED AND t.offered AND NOT t.container AND t.document IS NOT NULL
+       FOR UPDATE OF t SKIP LOCKED
+), behind AS MATERIALIZED (
+    SELECT x.id
+      FROM first f
+     CROSS JOIN LATERAL (SELECT t.id
+                           FROM task t
+                          WHERE t.document = f.document
+                            AND coalesce(t.batch, '00000000-0000-0000-0000-000000000000') = coalesce(f.batch, '00000000-0000-0000-0000-000000000000')
+                            AND t.queue = f.queue AND t.type = f.type
+                            AND t.state = :QUEUED AND NOT t.container AND t.offered
+                            AND (-t.priority, t.queued_ms, t.id) > (-f.priority, f.queued_ms, f.id)
+                          ORDER BY -t.priority, t.queued_ms, t.id
+                          LIMIT 5000
+                            FOR UPDATE SKIP LOCKED) x
+)
+UPDATE task SET offered = false WHERE id = ANY (ARRAY (SELECT id FROM behind)) AND state = :QUEUED;
+
+-- name: unpark_tasks
+-- Tasks left the line of a document: the best of those that wait unoffered comes forward.
+-- Whoever makes a task wait unoffered holds the lock of one that stands before it (park_tasks); so when that one has
+-- left, this statement sees it.
+UPDATE task
+   SET offered = true
+ WHERE state = :QUEUED
+   AND id = ANY (ARRAY (
+       SELECT best.id
+         FROM (SELECT DISTINCT document, batch, queue, type
+                 FROM @table(c: document bytea, batch uuid, queue text, type text)) g
+        CROSS JOIN LATERAL (SELECT x.id
+                              FROM task x
+                             WHERE x.document = g.document
+                               AND coalesce(x.batch, '00000000-0000-0000-0000-000000000000') = coalesce(g.batch, '00000000-0000-0000-0000-000000000000')
+                               AND x.queue = g.queue AND x.type = g.type
+                               AND x.state = :QUEUED AND NOT x.container AND NOT x.offered
+                             ORDER BY -x.priority, x.queued_ms, x.id
+                             LIMIT 1) best));
+
+-- name: find_oldest
+-- How long the oldest QUEUED task has waited, in one queue or (NULL) in all.
+-- Walks along the index from one queue, type and priority to the next, and looks at the first of each; those that are not
+-- proposed are few, or nearly none.
+WITH RECURSIVE walk AS (
+    (SELECT queue, type, -priority AS rank, queued_ms
+       FROM task
+      WHERE state = :QUEUED AND offered AND NOT container AND ($queue::text IS NULL OR queue = $queue)
+      ORDER BY queue, type, -priority, queued_ms
+      LIMIT 1)
+    UNION ALL
+    SELECT n.queue, n.type, n.rank, n.queued_ms
+      FROM walk w
+     CROSS JOIN LATERAL (SELECT t.queue, t.type, -t.priority AS rank, t.queued_ms
+                           FROM task t
+                          WHERE t.state = :QUEUED AND t.offered AND NOT t.container AND ($queue::text IS NULL OR t.queue = $queue)
+                            AND (t.queue, t.type, -t.priority) > (w.queue, w.type, w.rank)
+                          ORDER BY t.queue, t.type, -t.priority, t.queued_ms
+                          LIMIT 1) n
+)
+SELECT least((SELECT min(queued_ms) FROM walk),
+             (SELECT min(queued_ms)
+                FROM task
+               WHERE state = :QUEUED AND NOT container AND NOT offered AND ($queue::text IS NULL OR queue = $queue)));
+
+-- name: list_queued
+-- QUEUED tasks that may be offered, by id.
+-- A task whose own batch holds the document already need not stand in line for it.
+SELECT t.id, t.type, t.queue,
+       CASE WHEN EXISTS (SELECT 1 FROM doc_lease h WHERE h.document = t.document AND h.holder = t.batch) THEN NULL
+            ELSE t.document END,
+       t.priority, t.queued_ms
+  FROM task t
+ WHERE t.state = :QUEUED AND NOT t.container AND ($after::uuid IS NULL OR t.id > $after)
+ ORDER BY t.id
+ LIMIT $most;

@@ -11,20 +11,20 @@
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 
-/* The order of columns is that of load_records.sql and the lists. */
-static void read_record(const PGresult *rows, size_t i, enum record_kind kind, struct arena *arena,
-                        struct record *out)
+#define GET_PACKED get_id(rows, i, at++)
+#define GET_TEXT   arena_str(arena, get_str(rows, i, at++))
+#define GET_BYTES  GET_TEXT
+#define GET_TIME   get_int(rows, i, at++)
+#define GET_I64    get_int(rows, i, at++)
+#define GET_I32    (int32_t) get_int(rows, i, at++)
+
+/* Its id and @record, from column `at` on. */
+static void read_record(const PGresult *rows, size_t i, int at, enum record_kind kind,
+                        struct arena *arena, struct record *out)
 {
-    *out = (struct record){.kind = kind,
-                           .id = get_id(rows, i, 0),
-                           .parent = get_id(rows, i, 1),
-                           .owner = arena_str(arena, get_str(rows, i, 2)),
-                           .key = arena_str(arena, get_str(rows, i, 3)),
-                           .due_ms = get_int(rows, i, 4),
-                           .at_ms = get_int(rows, i, 5),
-                           .mark = (int32_t)get_int(rows, i, 6),
-                           .version = get_int(rows, i, 7),
-                           .body = arena_str(arena, get_str(rows, i, 8))};
+    *out = (struct record){.kind = kind, .id = get_id(rows, i, at++)};
+#define FIELD(part, kind, column, member) out->member = GET_##kind;
+#include "store/record.def"
 }
 
 static void arg_name(struct args *args, enum record_kind kind, struct task_id id)
@@ -50,8 +50,8 @@ bool pg_records_load(struct tx *base, struct record_load *loads, size_t n, struc
         return err_wrap(err, "load records");
     }
     for (size_t i = 0; i < get_count(call.result); i++) {
-        struct record_load *load = &loads[get_int(call.result, i, 9) - 1];
-        read_record(call.result, i, load->kind, arena, &load->record);
+        struct record_load *load = &loads[get_int(call.result, i, 0) - 1];
+        read_record(call.result, i, 1, load->kind, arena, &load->record);
         load->found = true;
     }
     pg_calls_fini(&call, 1);
@@ -70,7 +70,7 @@ bool pg_reader_record(struct reader *base, enum record_kind kind, struct task_id
     }
     *found = get_count(call.result) > 0;
     if (*found) {
-        read_record(call.result, 0, kind, arena, out);
+        read_record(call.result, 0, 1, kind, arena, out);
     }
     pg_calls_fini(&call, 1);
     return true;
@@ -100,18 +100,19 @@ bool pg_records_find(struct tx *base, enum record_kind kind, const struct str *k
 
 /* ---- Changes ---- */
 
+#define ARG_PACKED arg_id
+#define ARG_TEXT   arg_bytes
+#define ARG_BYTES  arg_bytes
+#define ARG_TIME   arg_int
+#define ARG_I64    arg_int
+#define ARG_I32    arg_small
+
 static void arg_record(struct args *args, const struct record *record)
 {
     arg_small(args, record->kind);
     arg_id(args, record->id);
-    arg_id(args, record->parent);
-    arg_bytes(args, record->owner);
-    arg_bytes(args, record->key);
-    arg_int(args, record->due_ms);
-    arg_int(args, record->at_ms);
-    arg_small(args, record->mark);
-    arg_int(args, record->version);
-    arg_bytes(args, record->body);
+#define FIELD(part, kind, column, member) ARG_##kind(args, record->member);
+#include "store/record.def"
     args_row_end(args);
 }
 
@@ -216,7 +217,7 @@ static void take_records(const PGresult *rows, enum record_kind kind, size_t mos
     out->more = get_count(rows) > most;
     out->at = arena_array(arena, struct record, out->count);
     for (size_t i = 0; i < out->count; i++) {
-        read_record(rows, i, kind, arena, &out->at[i]);
+        read_record(rows, i, 0, kind, arena, &out->at[i]);
     }
 }
 

@@ -14,9 +14,6 @@
 #define WAVE_MAX   1000 /* changes */
 #define WAVE_BYTES (16 * MIB)
 
-/* How a change ends the hold on its document: see save_on_documents.sql. */
-enum document_end { END_NONE, END_FREES, END_FREES_ALL, END_KEEPS };
-
 /* From where to where a task goes: one statement each. */
 enum way { WAY_SAVE, WAY_FINISH, WAY_REVIVE, WAY_REVISE, WAYS };
 

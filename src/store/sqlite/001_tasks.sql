@@ -52,8 +52,8 @@ CREATE TABLE task (
     lo               INTEGER NOT NULL,
     type_id          INTEGER NOT NULL,
     queue_id         INTEGER NOT NULL,
-    state            INTEGER NOT NULL CHECK (state BETWEEN 0 AND 4),
-    priority         INTEGER NOT NULL CHECK (priority BETWEEN 1 AND 4),
+    state            INTEGER NOT NULL CHECK (state BETWEEN :SCHEDULED AND :RETRYING),
+    priority         INTEGER NOT NULL CHECK (priority BETWEEN :LOW AND :CRITICAL),
     attempt          INTEGER NOT NULL CHECK (attempt >= 0),
     queued_ms        INTEGER NOT NULL,
     scheduled_ms     INTEGER NOT NULL,
@@ -67,7 +67,7 @@ CREATE TABLE task (
     updated_ms       INTEGER NOT NULL,
     cancel_requested INTEGER NOT NULL CHECK (cancel_requested IN (0, 1)),
     token            INTEGER NOT NULL,
-    outcome          INTEGER NOT NULL CHECK (outcome BETWEEN 0 AND 6),
+    outcome          INTEGER NOT NULL CHECK (outcome BETWEEN :OUTCOME_NONE AND :OUTCOME_CANCELLED),
     worker           TEXT,
     lease_ms         INTEGER NOT NULL,
     lease_until_ms   INTEGER NOT NULL,
@@ -84,16 +84,16 @@ CREATE TABLE task (
     error_detail     BLOB,
     CHECK (max_retries = -1 OR retries <= max_retries),
     -- RUNNING and holding a lease are one thing; attempt 0 is a container, which is never claimed itself.
-    CHECK (CASE WHEN state = 3 AND attempt > 0
-                THEN token <> 0 AND worker IS NOT NULL AND lease_until_ms > 0 AND outcome = 0
+    CHECK (CASE WHEN state = :RUNNING AND attempt > 0
+                THEN token <> 0 AND worker IS NOT NULL AND lease_until_ms > 0 AND outcome = :OUTCOME_NONE
                 ELSE lease_until_ms = 0 END)
 );
 
 -- The history: how each ended task ended, its last attempt included.
 CREATE TABLE done (
     k                INTEGER PRIMARY KEY,
-    state            INTEGER NOT NULL CHECK (state BETWEEN 5 AND 8),
-    priority         INTEGER NOT NULL CHECK (priority BETWEEN 1 AND 4),
+    state            INTEGER NOT NULL CHECK (state BETWEEN :COMPLETED AND :TIMEOUT),
+    priority         INTEGER NOT NULL CHECK (priority BETWEEN :LOW AND :CRITICAL),
     attempt          INTEGER NOT NULL CHECK (attempt >= 0),
     retries          INTEGER NOT NULL CHECK (retries >= 0),
     max_retries      INTEGER NOT NULL,
@@ -104,7 +104,7 @@ CREATE TABLE done (
     updated_ms       INTEGER NOT NULL,
     cancel_requested INTEGER NOT NULL CHECK (cancel_requested IN (0, 1)),
     token            INTEGER NOT NULL,
-    outcome          INTEGER NOT NULL CHECK (outcome BETWEEN 0 AND 6),
+    outcome          INTEGER NOT NULL CHECK (outcome BETWEEN :OUTCOME_NONE AND :OUTCOME_CANCELLED),
     worker           TEXT,
     lease_ms         INTEGER NOT NULL,
     lease_until_ms   INTEGER NOT NULL,
@@ -126,13 +126,13 @@ CREATE TABLE done (
 );
 
 -- Lists of what went wrong are asked for often and short; COMPLETED (5) is nearly everything and needs no index.
-CREATE INDEX done_rare ON done (state) WHERE state > 5;
+CREATE INDEX done_rare ON done (state) WHERE state > :COMPLETED;
 
 -- Attempts after which the task went on. The last attempt of a finished task is in `done`, the running one in `task`.
 CREATE TABLE attempt (
     k             INTEGER NOT NULL,
     number        INTEGER NOT NULL CHECK (number >= 1),
-    outcome       INTEGER NOT NULL CHECK (outcome BETWEEN 1 AND 6),
+    outcome       INTEGER NOT NULL CHECK (outcome BETWEEN :OUTCOME_COMPLETED AND :OUTCOME_CANCELLED),
     worker        TEXT,
     started_ms    INTEGER NOT NULL,
     finished_ms   INTEGER NOT NULL,

@@ -16,8 +16,8 @@ CREATE TABLE task (
     lo               INTEGER NOT NULL,
     type_id          INTEGER NOT NULL,
     queue_id         INTEGER NOT NULL,
-    state            INTEGER NOT NULL CHECK (state BETWEEN 0 AND 4),
-    priority         INTEGER NOT NULL CHECK (priority BETWEEN 1 AND 4),
+    state            INTEGER NOT NULL CHECK (state BETWEEN :SCHEDULED AND :RETRYING),
+    priority         INTEGER NOT NULL CHECK (priority BETWEEN :LOW AND :CRITICAL),
     attempt          INTEGER NOT NULL CHECK (attempt >= 0),
     queued_ms        INTEGER NOT NULL,
     scheduled_ms     INTEGER NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE task (
     updated_ms       INTEGER NOT NULL,
     cancel_requested INTEGER NOT NULL CHECK (cancel_requested IN (0, 1)),
     token            INTEGER NOT NULL,
-    outcome          INTEGER NOT NULL CHECK (outcome BETWEEN 0 AND 6),
+    outcome          INTEGER NOT NULL CHECK (outcome BETWEEN :OUTCOME_NONE AND :OUTCOME_CANCELLED),
     worker           TEXT,
     lease_ms         INTEGER NOT NULL,
     lease_until_ms   INTEGER NOT NULL,
@@ -58,8 +58,8 @@ CREATE TABLE task (
     CHECK (max_retries = -1 OR retries <= max_retries),
     -- A container is never claimed itself; of the others, RUNNING and holding a lease are one thing.
     CHECK (container = 0 OR attempt = 0),
-    CHECK (CASE WHEN state = 3 AND container = 0
-                THEN attempt > 0 AND token <> 0 AND worker IS NOT NULL AND lease_until_ms > 0 AND outcome = 0
+    CHECK (CASE WHEN state = :RUNNING AND container = 0
+                THEN attempt > 0 AND token <> 0 AND worker IS NOT NULL AND lease_until_ms > 0 AND outcome = :OUTCOME_NONE
                 ELSE lease_until_ms = 0 END)
 );
 INSERT INTO task

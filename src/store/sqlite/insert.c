@@ -33,8 +33,7 @@ static bool insert_body(struct sqlite_tx *tx, const struct task *task,
 {
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_INSERT_BODY);
-    bind_int(s, 1, (int64_t)task->id.hi);
-    int at = bind_body(db, SQL_INSERT_BODY, 2, task, names, &tx->scratch);
+    int at = bind_order(db, SQL_INSERT_BODY, 1, task, names, &tx->scratch);
     bind_bytes(s, at, task->payload);
     return db_run(db, SQL_INSERT_BODY, err);
 }
@@ -66,12 +65,8 @@ bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct tas
 bool insert_done(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
     struct db *db = &tx->store->db;
-    sqlite3_stmt *s = db_use(db, SQL_INSERT_DONE);
-    bind_int(s, 1, (int64_t)task->id.hi);
-    int at = bind_standing(db, SQL_INSERT_DONE, 2, task);
-    bind_again(db, SQL_INSERT_DONE, at++, task->finished_ms);
-    bind_again(db, SQL_INSERT_DONE, at++, task->cancelled_ms);
-    bind_bytes(s, at, task->result);
+    bind_int(db_use(db, SQL_INSERT_DONE), 1, (int64_t)task->id.hi);
+    bind_end(db, SQL_INSERT_DONE, bind_standing(db, SQL_INSERT_DONE, 2, task), task);
     return db_run(db, SQL_INSERT_DONE, err);
 }
 

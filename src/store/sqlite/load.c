@@ -6,32 +6,23 @@
 #include "store/shared.h"
 #include "store/sqlite/sqlite.h"
 
-/* Columns of load_live.sql and load_done.sql behind the body's. */
-enum {
-    PAYLOAD = BODY_COLUMNS,
-    PAYLOAD_LENGTH,
-    STANDING,
-    FINISHED_MS = STANDING + STANDING_COLUMNS,
-    CANCELLED_MS,
-    RESULT,
-    RESULT_LENGTH,
-};
-
+/* The columns of load_live and load_done. */
 static bool read_row(struct db *db, sqlite3_stmt *s, struct task_row *row, struct err *err)
 {
     struct task *task = &row->task;
-    if (!read_body(db, s, 0, task, err)) {
+    int at = 0;
+    if (!read_order(db, s, &at, task, err)) {
         return false;
     }
-    task->payload = column_str(s, PAYLOAD);
+    task->payload = column_str(s, at++);
     row->payload_omitted =
-        str_absent(task->payload) && sqlite3_column_type(s, PAYLOAD_LENGTH) != SQLITE_NULL;
-    read_standing(s, STANDING, task);
-    task->finished_ms = column_int(s, FINISHED_MS);
-    task->cancelled_ms = column_int(s, CANCELLED_MS);
-    task->result = column_str(s, RESULT);
-    row->result_omitted =
-        str_absent(task->result) && sqlite3_column_type(s, RESULT_LENGTH) != SQLITE_NULL;
+        str_absent(task->payload) && sqlite3_column_type(s, at) != SQLITE_NULL; /* its length */
+    at++;
+    read_standing(s, &at, task);
+    if (task_state_terminal(task->state)) {
+        read_end(s, &at, task);
+        row->result_omitted = str_absent(task->result) && sqlite3_column_type(s, at) != SQLITE_NULL;
+    }
     return true;
 }
 
@@ -142,7 +133,7 @@ static bool read_related(struct db *db, struct task *task, struct err *err)
     return true;
 }
 
-/* The columns of scan_live.sql. */
+/* The columns of scan_live. */
 static bool read_live(struct db *db, sqlite3_stmt *s, struct task *task, struct err *err)
 {
     *task = (struct task){.id = {(uint64_t)column_int(s, 0), (uint64_t)column_int(s, 1)},
@@ -169,7 +160,8 @@ static bool tell_running(struct db *db, struct task *task, store_each_fn *each, 
         return false;
     }
     if (row) {
-        read_standing(s, 0, task);
+        int at = 0;
+        read_standing(s, &at, task);
     }
     bool ok = each(arg, task, err);
     db_done(db, SQL_LOAD_RUNNING);

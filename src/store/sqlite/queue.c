@@ -113,7 +113,7 @@ bool counts_live(struct sqlite_store *store, struct err *err)
 
 enum { ENDED_FIRST = TASK_COMPLETED }; /* the states from here on are ends */
 
-/* The columns of list_counts.sql and find_count.sql. */
+/* The columns of list_counts and find_count. */
 static void read_ended(sqlite3_stmt *s, int64_t tasks[TASK_STATES])
 {
     for (int state = ENDED_FIRST; state < TASK_STATES; state++) {

@@ -48,20 +48,21 @@ static struct task_id column_packed(sqlite3_stmt *s, int at)
     return id;
 }
 
-/* The order of columns is that of load_record.sql and the lists. */
+#define READ_PACKED column_packed(s, at++)
+#define READ_TEXT   arena_str(arena, column_str(s, at++))
+#define READ_BYTES  READ_TEXT
+#define READ_TIME   column_int(s, at++)
+#define READ_I64    column_int(s, at++)
+#define READ_I32    (int32_t) column_int(s, at++)
+
+/* Its id and @record. */
 static void read_record(sqlite3_stmt *s, enum record_kind kind, struct arena *arena,
                         struct record *out)
 {
-    *out = (struct record){.kind = kind,
-                           .id = column_packed(s, 0),
-                           .parent = column_packed(s, 1),
-                           .owner = arena_str(arena, column_str(s, 2)),
-                           .key = arena_str(arena, column_str(s, 3)),
-                           .due_ms = column_int(s, 4),
-                           .at_ms = column_int(s, 5),
-                           .mark = (int32_t)column_int(s, 6),
-                           .version = column_int(s, 7),
-                           .body = arena_str(arena, column_str(s, 8))};
+    int at = 0;
+    *out = (struct record){.kind = kind, .id = column_packed(s, at++)};
+#define FIELD(part, kind, column, member) out->member = READ_##kind;
+#include "store/record.def"
 }
 
 /* ---- One by one ---- */
@@ -145,6 +146,13 @@ static int place(sqlite3_stmt *s, const char *name)
     return sqlite3_bind_parameter_index(s, name);
 }
 
+#define BIND_PACKED(s, at, value) bind_id(s, at, &parent) /* there is but one */
+#define BIND_TEXT                 bind_text
+#define BIND_BYTES                bind_bytes
+#define BIND_TIME                 bind_int
+#define BIND_I64                  bind_int
+#define BIND_I32                  bind_int
+
 static bool write_record(struct db *db, enum sql_id id, const struct record *record, bool *applied,
                          struct err *err)
 {
@@ -152,14 +160,8 @@ static bool write_record(struct db *db, enum sql_id id, const struct record *rec
     struct id_bytes own = pack_id(record->id), parent = pack_id(record->parent);
     bind_int(s, place(s, ":kind"), record->kind);
     bind_id(s, place(s, ":id"), &own);
-    bind_id(s, place(s, ":parent"), &parent);
-    bind_text(s, place(s, ":owner"), record->owner);
-    bind_text(s, place(s, ":key"), record->key);
-    bind_int(s, place(s, ":due_ms"), record->due_ms);
-    bind_int(s, place(s, ":at_ms"), record->at_ms);
-    bind_int(s, place(s, ":mark"), record->mark);
-    bind_int(s, place(s, ":version"), record->version);
-    bind_bytes(s, place(s, ":body"), record->body);
+#define FIELD(part, kind, column, member) BIND_##kind(s, place(s, ":" #column), record->member);
+#include "store/record.def"
     return db_change(db, id, applied, err);
 }
 
@@ -235,9 +237,10 @@ bool sqlite_records_due(struct tx *tx, enum record_kind kind, int64_t until_ms, 
     bind_int(s, 1, kind);
     bind_int(s, 2, (int64_t)MIN(most, (size_t)INT32_MAX) + 1);
     while (db_row(db, SQL_LIST_DUE, &row, err) && row) {
-        if (out->count == most || column_int(s, 4) > until_ms) {
-            *next_ms = column_int(s, 4);
-            out->more = *next_ms <= until_ms;
+        int64_t due_ms = column_int(s, 1 + SQL_RECORD_COLUMNS); /* behind the record */
+        if (out->count == most || due_ms > until_ms) {
+            *next_ms = due_ms;
+            out->more = due_ms <= until_ms;
             db_done(db, SQL_LIST_DUE);
             return true;
         }

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "store/sqlite/sqlite.h"
 
-/* What find_remains.sql says of a finished task. */
+/* What find_remains says of a finished task. */
 static bool read_remains(struct db *db, sqlite3_stmt *s, struct task *task, struct err *err)
 {
     task->state = (enum task_state)column_int(s, 1);

@@ -1,2 +1,0 @@
--- store/postgres/commit.sql: on disk, or not at all.
-COMMIT;

@@ -1,0 +1,64 @@
+-- store/postgres/document.sql: who holds which document, and who waits for it.
+
+-- name: lease_documents
+-- Tasks that are born running need their documents. Says how many were not granted.
+WITH c AS MATERIALIZED (
+    SELECT *
+      FROM @table(c: document bytea, holder uuid, in_batch boolean, node bigint, lock text, since_ms bigint)
+), leased AS (
+    INSERT INTO doc_lease AS l (document, holder, batch, node, lock, since_ms)
+    SELECT DISTINCT ON (document) document, holder, in_batch, node, lock, since_ms
+      FROM c
+     ORDER BY document
+        ON CONFLICT (document) DO UPDATE
+       SET kept = false, node = excluded.node, lock = excluded.lock
+     WHERE l.holder = excluded.holder
+    RETURNING document, holder
+)
+SELECT count(*) FROM c WHERE NOT EXISTS (SELECT 1 FROM leased l WHERE l.document = c.document AND l.holder = c.holder);
+
+-- name: free_document
+-- A holder lets one document go.
+DELETE FROM doc_lease WHERE document = $document AND holder = $holder;
+
+-- name: drop_strays
+-- Documents that were kept for run functions of dead stores are free.
+DELETE FROM doc_lease l WHERE l.kept AND NOT EXISTS (SELECT 1 FROM writer w WHERE w.node = l.node);
+
+-- name: lock_documents
+-- The documents of what was found, by their hashes (NULL: none), but for those that another
+-- transaction has: so two nodes never take two tasks of one document. The locks end with the transaction.
+SELECT n
+  FROM @table(k: hash bigint, n)
+ WHERE hash IS NULL OR pg_try_advisory_xact_lock(hash);
+
+-- name: find_document
+-- Who holds a document, and the worker of the attempt that runs on it.
+SELECT l.document, l.holder, l.since_ms,
+       (SELECT t.worker FROM task t WHERE t.document = l.document AND t.state = :RUNNING AND NOT t.container LIMIT 1)
+  FROM doc_lease l
+ WHERE l.document = $document;
+
+-- name: list_documents
+-- Documents that are held, by name.
+SELECT l.document, l.holder, l.since_ms,
+       (SELECT t.worker FROM task t WHERE t.document = l.document AND t.state = :RUNNING AND NOT t.container LIMIT 1)
+  FROM doc_lease l
+ ORDER BY l.document
+ LIMIT $most;
+
+-- name: list_waiting
+-- Who waits for a document, in start order.
+SELECT id
+  FROM task
+ WHERE document = $document AND state = :QUEUED AND NOT container
+ ORDER BY -priority, queued_ms, id
+ LIMIT $most;
+
+-- name: list_held
+-- Documents that are held, by name, with what their lock is worth elsewhere.
+SELECT document, holder, lock
+  FROM doc_lease
+ WHERE $after::bytea IS NULL OR document > $after
+ ORDER BY document
+ LIMIT $most;

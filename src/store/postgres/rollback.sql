@@ -1,2 +1,0 @@
--- store/postgres/rollback.sql: nothing of it happened.
-ROLLBACK;

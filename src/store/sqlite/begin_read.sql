@@ -1,2 +1,0 @@
--- store/sqlite/begin_read.sql: one snapshot for the several statements of a list or a detail view.
-BEGIN;

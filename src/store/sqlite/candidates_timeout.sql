@@ -1,2 +1,0 @@
--- store/sqlite/candidates_timeout.sql: tasks that ended this way, newest first, from the index of rare ends.
-SELECT k FROM done INDEXED BY done_rare WHERE state = 8 AND state > 5 AND k < :before AND k >= :not_before ORDER BY k DESC;

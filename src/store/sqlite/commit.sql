@@ -1,2 +1,0 @@
--- store/sqlite/commit.sql: on disk when it returns.
-COMMIT;

@@ -1,2 +1,0 @@
--- store/sqlite/delete_attempts.sql: they go with their task.
-DELETE FROM attempt WHERE k = :k;

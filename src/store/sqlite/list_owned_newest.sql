@@ -1,8 +1,0 @@
--- store/sqlite/list_owned_newest.sql: list_owned_oldest.sql backwards.
-SELECT id, parent, owner, key, due_ms, at_ms, mark, version, body
-  FROM record INDEXED BY record_owner
- WHERE kind = :kind AND (:parent IS NULL OR parent = :parent) AND owner = :owner
-   AND id > :after AND id < :before AND (:marks = 0 OR :marks & (1 << mark))
-   AND at_ms >= :from_ms AND at_ms < :to_ms
- ORDER BY id DESC
- LIMIT :limit;

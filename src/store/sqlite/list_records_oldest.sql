@@ -1,8 +1,0 @@
--- store/sqlite/list_records_oldest.sql: records of a kind, whatever else is asked; see record.c.
-SELECT id, parent, owner, key, due_ms, at_ms, mark, version, body
-  FROM record INDEXED BY record_id
- WHERE kind = :kind AND (:parent IS NULL OR parent = :parent) AND (:owner IS NULL OR owner = :owner)
-   AND id > :after AND id < :before AND (:marks = 0 OR :marks & (1 << mark))
-   AND at_ms >= :from_ms AND at_ms < :to_ms
- ORDER BY id
- LIMIT :limit;

@@ -1,2 +1,0 @@
--- store/sqlite/rollback.sql: nothing of it happened.
-ROLLBACK;
