@@ -2,8 +2,9 @@
 # tools/tidy.py: the rules of the house that a machine can hold. Run by `meson test tidy`.
 #
 # Each rule is a function that yields what it found wrong; each becomes one TAP test. Sizes are a
-# ratchet: tools/tidy.ratchet lists what was too long when the rule came, with its length, and that
-# may only shrink. `tools/tidy.py --ratchet` writes down the shrinking (and never a growth).
+# ratchet: tools/tidy.ratchet lists what was too long, and how many functions of a room were too small,
+# when the rule came, and that may only shrink. `tools/tidy.py --ratchet` writes down the shrinking (and
+# never a growth).
 #
 # SPDX-License-Identifier: MIT
 """tidy.py [--ratchet] [ROOT]: checks the shape of the tree and speaks TAP."""
@@ -21,10 +22,16 @@ CODE = "src tests bench include".split()
 
 FUNCTION_MAX, FUNCTION_P95, FUNCTION_MEDIAN = 70, 50, 14
 FILE_MAX, HEADER_MAX = 600, 120
+SPLINTER_LINES = 3  # of a body: a static that is called once and is no longer belongs into its caller
 PLATE_LINES, LICENCE_LINES = 4, 40
 FORBIDDEN = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" + "XX")) + r")\b")
 
-# The mutable statics of the house (STYLE.md, "Who owns what"): (file, name).
+# What comments and documents may not speak of: it is not in the repository.
+OUTSIDE = re.compile(r"\b(SP" + r"EC|DES" + r"IGN|STY" + r"LE)(\.md\b|:? (rule )?[GI]?\d)|\bshared corp" + r"ora\b|\.\./sha" + r"red\b")
+HISTORY = ("docs/changes/", "CHANGELOG.md")  # tells of what was, under the names of its time
+SUFFIXES = "c|h|sql|lua|py|md|json|sh|build|tsv"
+
+# The mutable statics of the house (CONTRIBUTING.md, "State"): (file, name).
 STATICS = {
     ("src/base/log.c", "least_level"),   # the log sink
     ("src/base/str.c", "seed"),          # of str_hash(): once per process, then constant
@@ -55,6 +62,14 @@ class File:
     def is_c(self):
         return self.ext in (".c", ".h")
 
+    def said(self):
+        """What people read: all of a document, the comments of C; (line, text) each."""
+        if self.ext == ".md":
+            yield from enumerate(self.lines, 1)
+        for found in re.finditer(r"/\*.*?\*/", self.text if self.is_c() else "", re.S):
+            first = self.text.count("\n", 0, found.start()) + 1
+            yield from enumerate(found.group(0).split("\n"), first)
+
 
 def find_files(root):
     found = []
@@ -65,6 +80,7 @@ def find_files(root):
                 path = os.path.join(folder, name)
                 if is_text(path) and not os.path.islink(path):
                     found.append(File(root, path))
+    found += [File(root, os.path.join(root, name)) for name in sorted(os.listdir(root)) if name.endswith(".md")]
     return found
 
 
@@ -106,7 +122,7 @@ class Ratchet:
                 rows = [line.split() for line in handle if line.strip() and line[0] != "#"]
             self.sizes = {what: int(size) for size, what in rows}
 
-    def judge(self, what, size, limit):
+    def judge(self, what, size, limit, unit="lines"):
         """None when fine, else the complaint. Remembers what a rewritten ratchet would say."""
         allowed = self.sizes.get(what, limit)
         if size > limit:
@@ -114,16 +130,16 @@ class Ratchet:
         if size <= allowed:
             return None
         was = f", and was {allowed}" if what in self.sizes else ""
-        return f"{what} has {size} lines, the limit is {limit}{was}"
+        return f"{what} has {size} {unit}, the limit is {limit}{was}"
 
     def stale(self):
         return [what for what in self.sizes if self.seen.get(what) != self.sizes[what]]
 
     def write(self):
         with open(self.path, "w", encoding="utf-8") as handle:
-            handle.write("# tools/tidy.ratchet: what is longer than the house allows. It may only"
-                         " shrink.\n# Written by `tools/tidy.py --ratchet`.\n")
-            for what in sorted(self.seen):
+            handle.write("# tools/tidy.ratchet: what is longer than the house allows, and statics that are too small,\n"
+                         "# by room. It may only shrink. Written by `tools/tidy.py --ratchet`.\n")
+            for what in sorted(what for what in self.seen if what in self.sizes):
                 handle.write(f"{self.seen[what]} {what}\n")
 
 
@@ -153,6 +169,51 @@ def functions_fit_on_a_screen(files, ratchet):
             complaint = ratchet.judge(f"{file.path}:{name}()", length, FUNCTION_MAX)
             if complaint:
                 yield f"line {line}: {complaint}"
+
+
+def splinters(file):
+    """Statics that are called once and say in no more than a few lines what their caller could say.
+    A body that is one `return` is spared (its name explains an expression), and so is one whose address
+    is taken."""
+    code = re.sub(r"/\*.*?\*/", "", file.text, flags=re.S)
+    for name, line, length, _ in functions(file):
+        body = " ".join(text.strip() for text in file.lines[line:line + length - 2])
+        if length - 2 <= SPLINTER_LINES and not re.match(r"return [^;]*;$", body) \
+                and re.search(rf"^static (?!inline)[^;{{}}=]*\b{name}\(", file.text, re.M) \
+                and len(re.findall(rf"\b{name}\b", code)) == len(re.findall(rf"\b{name}\(", code)) == 2:
+            yield f"{file.path}:{line} {name}()"
+
+
+def statics_are_not_splinters(files, ratchet):
+    for room in ROOMS:
+        found = [splinter for file in files if file.room == room and file.ext == ".c" for splinter in splinters(file)]
+        complaint = ratchet.judge(f"src/{room}/", len(found), 0, "statics that belong into their only caller")
+        if complaint:
+            yield complaint + ": " + ", ".join(found)
+
+
+def references_lead_somewhere(files, _):
+    """A comment or a document names only documents and files that are in the repository."""
+    names = {file.parts[-1] for file in files}
+    places = "|".join(FOLDERS + ROOMS + ["clients", "examples"])
+    path = re.compile(rf"(?<![\w/.<*-])((?:{places})/[\w./-]*\w\.(?:{SUFFIXES}))\b(?![\w*-])")
+    bare = re.compile(rf"(?<![\w/.<*-])([a-z]\w*\.(?:c|h|sql|lua))\b(?![\w(*])")
+    for file in files:
+        if file.path.startswith(HISTORY) or file.path == os.path.join("tools", "tidy.py"):
+            continue
+        folder = os.path.dirname(file.path)
+        for number, line in file.said():
+            if OUTSIDE.search(line):
+                yield f"{file.path}:{number} speaks of a document that is not in the repository"
+            for named in path.findall(line):
+                if not any(os.path.exists(os.path.join(at, named)) for at in ("", "src", "tests", folder)):
+                    yield f"{file.path}:{number} names {named}, which is not there"
+            for named in bare.findall(line) if file.top == "src" else ():
+                if named not in names and not os.path.exists(os.path.join("/usr/include", named)):
+                    yield f"{file.path}:{number} names {named}, which is not there"
+        for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", file.text) if file.ext == ".md" else ():
+            if not os.path.exists(os.path.join(folder, target)):
+                yield f"{file.path} links to {target}, which is not there"
 
 
 def most_functions_are_short(files, _):
@@ -292,6 +353,7 @@ def clang_format_agrees(files, _):
 
 RULES = [
     rooms_include_only_earlier_rooms, functions_fit_on_a_screen, most_functions_are_short,
+    statics_are_not_splinters, references_lead_somewhere,
     files_are_not_too_long, files_have_a_door_plate, files_name_their_licence, sql_says_what_it_is,
     statics_do_not_change, globals_are_not_there, whitespace_is_clean, nothing_is_left_for_later,
     tests_do_not_sleep, clang_format_agrees,
@@ -318,4 +380,5 @@ def main(arguments):
     return 1 if failed else 0
 
 
-sys.exit(main(sys.argv[1:]))
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

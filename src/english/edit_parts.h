@@ -53,9 +53,9 @@ struct edit {
     struct amount shift;
 };
 
-void edit_scan(struct edit *e); /* english_edit_scan.c */
-bool edit_name(struct edit *e); /* english_edit_name.c: fills the changes */
-bool edit_apply(struct edit *e, struct edit_change *change); /* english_edit_apply.c */
+void edit_scan(struct edit *e);                              /* edit_scan.c */
+bool edit_name(struct edit *e);                              /* edit_name.c: fills the changes */
+bool edit_apply(struct edit *e, struct edit_change *change); /* edit_apply.c */
 bool edit_skip(struct edit *e, struct edit_change *change);
 bool edit_matches_title(const struct edit *e, size_t token, struct str title);
 bool edit_refuse(struct edit *e, const char *field, struct str reason);

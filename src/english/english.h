@@ -3,7 +3,8 @@
  * "every other Friday at 3pm payday" is a rule, a start and a title. The text is cut into tokens
  * (token.h), a small grammar finds the phrases that speak of time (phrase.h), those
  * that order something are told from those that belong to the task (choose.c), and one
- * resolver applies the conventions of the shared corpora (once.c, recurring.c).
+ * resolver applies the conventions that tests/english/corpora shows row by row (once.c,
+ * recurring.c).
  *
  * Thread: any. Keeps nothing and asks no clock.
  *

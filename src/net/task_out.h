@@ -1,4 +1,4 @@
-/* net/task_out.h: tasks as JSON, field by field as SPEC 2 names them.
+/* net/task_out.h: tasks as JSON, field by field as docs/contract.md names them.
  *
  * A field that is unset is absent. Payload, result, metadata and detail are written byte for byte
  * as they came.

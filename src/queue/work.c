@@ -4,7 +4,8 @@
  * store that is a network away costs a round trip per batch and not per command. A task goes
  * through one transition per batch: whoever comes second is deferred to the next.
  *
- * Thread: engine. Keeps: DESIGN rule 1 (compare-and-set), G1 (answers follow the commit).
+ * Thread: engine. Keeps: rule 1 of docs/design/README.md (compare-and-set), G1 (answers follow the
+ * commit).
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"

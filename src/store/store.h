@@ -248,8 +248,9 @@ MUST_CHECK bool store_counts(struct store *store, struct arena *arena, struct st
 
 /* ---- Doctor ---- */
 
-/* Checks the stored invariants (DESIGN: I1–I7, the schema's CHECKs, the file itself) and calls
- * `each` for every violation found, with a sentence. Reads only; safe beside a running server. */
+/* Checks the stored invariants (I1–I7 of ARCHITECTURE.md, the schema's CHECKs, the file itself) and
+ * calls `each` for every violation found, with a sentence. Reads only; safe beside a running
+ * server. */
 typedef void store_finding_fn(void *arg, const char *invariant, const char *sentence);
 MUST_CHECK bool store_check(struct store *store, store_finding_fn *each, void *arg,
                             struct err *err);

@@ -38,7 +38,8 @@ enum task_outcome {
     TASK_OUTCOMES
 };
 
-/* Limits of SPEC 2. Over them is an error that names the field, never a clamp. */
+/* Limits of docs/contract.md, "A task". Over them is an error that names the field, never a clamp.
+ */
 #define TASK_TYPE_MAX          256
 #define TASK_QUEUE_MAX         256
 #define TASK_DOCUMENT_MAX      256

@@ -1,6 +1,6 @@
 /* time/recur.h: a recurrence: a start, a rule in a time zone, what it leaves out and adds.
  *
- * How it is read (the shared corpora's rules 1 to 6 say it in full): the start is an occurrence
+ * How it is read (docs/design/rules.md says it in full): the start is an occurrence
  * only when it matches the rule. DAILY and longer rules step on the wall calendar, HOURLY and
  * shorter ones in elapsed time, their BY parts tested on the wall clock. UNTIL is included, COUNT
  * counts before anything is left out, and two occurrences at one instant are one.
