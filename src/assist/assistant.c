@@ -1,5 +1,4 @@
-/* assist/assistant.c: what a text means, by the built-in grammar; and how a change is made. See
- * assistant.h.
+/* assist/assistant.c: what a text means, by the built-in grammar. See assistant.h.
  *
  * SPDX-License-Identifier: MIT */
 #include "assist/assistant.h"
@@ -64,6 +63,13 @@ bool assistant_check(const struct assistant_asked *asked, struct schedule *sched
     planned = *schedule;
     return plan_open(schedule, asked->zones, arena, &plan, err) &&
            plan_begin(&plan, &planned, &asked->limits, asked->now_ms, err);
+}
+
+void assistant_set(struct schedule_change *change, const char *name, struct str text)
+{
+    const struct form_row *row = form_find(&schedule_form, str_of(name));
+    *(struct str *)((char *)&change->schedule + row->at) = text;
+    change->given |= form_bit(&schedule_form, name);
 }
 
 /* ---- By the grammar: new ones ---- */
@@ -132,23 +138,17 @@ static const struct edit_schedule *list(const struct assistant_asked *asked, str
     return all;
 }
 
-static struct assistant_edit edit_of(const struct assistant_asked *asked,
-                                     const struct edit_read *read, const struct edit_change *change,
+static struct assistant_edit edit_of(const struct edit_read *read, const struct edit_change *change,
                                      struct str zone)
 {
-    struct assistant_edit edit = {.which = change->which,
-                                  .op = read->op,
-                                  .category = -1,
-                                  .skip_ms = change->skip_ms,
-                                  .zones = asked->zones,
-                                  .now_ms = asked->now_ms};
+    struct assistant_edit edit = {
+        .which = change->which, .op = read->op, .change.skip_ms = change->skip_ms};
     if (read->op == EDIT_RENAME) {
-        edit.title = read->title;
+        assistant_set(&edit.change, "title", read->title);
     } else if (read->op == EDIT_RESCHEDULE) {
-        edit.rrule = change->is_recurring ? change->rrule : STR_NONE;
-        edit.once = !change->is_recurring;
-        edit.dtstart = change->dtstart;
-        edit.timezone = zone;
+        assistant_set(&edit.change, "rrule", change->is_recurring ? change->rrule : STR_NONE);
+        assistant_set(&edit.change, "dtstart", change->dtstart);
+        assistant_set(&edit.change, "timezone", zone);
     }
     return edit;
 }
@@ -181,7 +181,7 @@ static bool change(const struct assistant_asked *asked, const struct zone *zone,
     out->edits = arena_array(arena, struct assistant_edit, read.count);
     out->edits_count = read.count;
     for (size_t i = 0; i < read.count; i++) {
-        out->edits[i] = edit_of(asked, &read, &read.changes[i], name);
+        out->edits[i] = edit_of(&read, &read.changes[i], name);
     }
     return true;
 }
@@ -197,64 +197,4 @@ void assistant_read(const struct assistant_asked *asked, struct arena *arena,
     } else if (asked->only_new || !change(asked, zone, arena, out)) {
         create(asked, zone, arena, out);
     }
-}
-
-/* ---- Making a change ---- */
-
-static void leave_out(struct schedule *schedule, int64_t occurrence_ms, struct arena *arena)
-{
-    SCOPED(buf_fini) struct buf text = BUF_INIT(64);
-    size_t count = schedule->exdates.count;
-    struct str *longer = arena_array(arena, struct str, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        longer[i] = schedule->exdates.at[i];
-    }
-    wall_write(&text, wall_div(occurrence_ms, SECOND_MS));
-    buf_char(&text, 'Z');
-    longer[count] = arena_str(arena, buf_view(&text));
-    schedule->exdates = (struct form_texts){longer, count + 1};
-}
-
-static void put(struct str *place, struct str text)
-{
-    *place = str_absent(text) ? *place : text;
-}
-
-static void put_times(struct schedule *schedule, const struct assistant_edit *edit)
-{
-    schedule->one_time = false; /* follows from the rest */
-    if (!str_absent(edit->rrule) && str_absent(edit->dtstart)) {
-        schedule->dtstart = STR_NONE; /* another rhythm begins now */
-    }
-    schedule->rrule = edit->once ? STR_NONE : schedule->rrule;
-    put(&schedule->rrule, edit->rrule);
-    put(&schedule->dtstart, edit->dtstart);
-    put(&schedule->timezone, edit->timezone);
-    schedule->open_start = schedule->open_start && str_absent(edit->dtstart);
-}
-
-bool assistant_change(void *arg, struct schedule *schedule, bool *retimed, struct arena *arena,
-                      struct err *err)
-{
-    const struct assistant_edit *edit = arg;
-    struct schedule changed = *schedule;
-    put(&changed.title, edit->title);
-    put(&changed.description, edit->description);
-    put(&changed.purpose, edit->purpose);
-    changed.category =
-        edit->category < 0 ? changed.category : (enum schedule_category)edit->category;
-    *retimed = edit->once || !str_absent(edit->rrule) || !str_absent(edit->dtstart) ||
-               !str_absent(edit->timezone) || edit->op == EDIT_SKIP_NEXT;
-    if (*retimed) {
-        put_times(&changed, edit);
-    }
-    if (edit->op == EDIT_SKIP_NEXT) {
-        leave_out(&changed, edit->skip_ms, arena);
-    }
-    if (!schedule_check(&changed, arena, err) ||
-        !schedule_settle(&changed, STR_NONE, edit->zones, edit->now_ms, arena, err)) {
-        return false;
-    }
-    *schedule = changed;
-    return true;
 }

@@ -3,7 +3,7 @@
  * The built-in grammar answers at once. The language model, where there is one, is asked with the
  * user's schedules and the conversation; the same checks that every client meets judge its answer,
  * and what they refuse is asked again once, with the reason. Nothing is changed here: what was
- * decided is done by the planner (assistant_change() is for PLANNER_CHANGE).
+ * decided is done by the planner.
  *
  * Thread: any. Keeps nothing and asks no clock.
  *
@@ -36,16 +36,11 @@ struct assistant_asked {
 
 enum assistant_mode { ASSISTANT_REFUSAL, ASSISTANT_CREATION, ASSISTANT_UPDATE };
 
-/* What becomes of one of them. Absent texts stay as they are. */
+/* What becomes of one of them. */
 struct assistant_edit {
     size_t which;    /* of the schedules asked */
-    enum edit_op op; /* RESCHEDULE and RENAME are both changes: whatever is given below */
-    struct str title, description, purpose, rrule, dtstart, timezone;
-    bool once;       /* its rule goes */
-    int category;    /* negative: as it is */
-    int64_t skip_ms; /* SKIP_NEXT */
-    struct zones *zones;
-    int64_t now_ms;
+    enum edit_op op; /* RESCHEDULE, RENAME and SKIP_NEXT are changes */
+    struct schedule_change change;
 };
 
 /* All texts live in the arena or borrow from what was asked. */
@@ -76,9 +71,5 @@ struct assistant_model {
 MUST_CHECK bool assistant_ask(const struct assistant_model *model,
                               const struct assistant_asked *asked, struct arena *arena,
                               struct assistant_said *out, struct err *err);
-
-/* For planner_order.change: makes the change in `edit` to a schedule. */
-bool assistant_change(void *edit, struct schedule *schedule, bool *retimed, struct arena *arena,
-                      struct err *err);
 
 #endif

@@ -150,13 +150,6 @@ static enum edit_op op_of(struct str action)
                                          : EDIT_NONE;
 }
 
-static bool changes_nothing(const struct assistant_edit *edit)
-{
-    return str_absent(edit->title) && str_absent(edit->description) && str_absent(edit->purpose) &&
-           str_absent(edit->rrule) && str_absent(edit->dtstart) && str_absent(edit->timezone) &&
-           edit->category < 0;
-}
-
 /* What was said of one schedule, in the words of the grammar: the model names a schedule, but may
  * leave out what is to be done with it. */
 static bool ask_grammar(const struct assistant_asked *asked, size_t which, struct arena *arena,
@@ -175,16 +168,8 @@ static bool ask_grammar(const struct assistant_asked *asked, size_t which, struc
     return true;
 }
 
-static bool find_skipped(const struct assistant_asked *asked, struct assistant_edit *edit,
-                         struct err *err)
-{
-    edit->skip_ms = asked->schedules[edit->which].next_ms;
-    return edit->skip_ms != 0 ||
-           err_field(err, "scheduleId", "this schedule has no next time to skip");
-}
-
 /* The change is tried on a copy: what it leads to must be possible. */
-static bool try_change(const struct assistant_asked *asked, struct assistant_edit *edit,
+static bool try_change(const struct assistant_asked *asked, const struct assistant_edit *edit,
                        struct arena *arena, struct err *err)
 {
     struct schedule copy = asked->schedules[edit->which];
@@ -192,47 +177,61 @@ static bool try_change(const struct assistant_asked *asked, struct assistant_edi
     if (edit->op == EDIT_PAUSE || edit->op == EDIT_RESUME || edit->op == EDIT_CANCEL) {
         return true;
     }
-    return assistant_change(edit, &copy, &retimed, arena, err) &&
+    return schedule_change(&copy, &edit->change, asked->zones, asked->now_ms, arena, &retimed,
+                           err) &&
            (!retimed || assistant_check(asked, &copy, arena, err));
 }
 
-/* Models repeat what stays as it is. */
-static void drop_same(struct assistant_edit *edit, const struct schedule *schedule)
+/* What the model said of a schedule. It repeats what stays as it is: that is no change. */
+static void fill_change(const struct assistant_answer *answer, const struct schedule *schedule,
+                        struct schedule_change *out)
 {
-    struct {
-        struct str *said, has;
-    } all[] = {{&edit->title, schedule->title},     {&edit->description, schedule->description},
-               {&edit->purpose, schedule->purpose}, {&edit->rrule, schedule->rrule},
-               {&edit->dtstart, schedule->dtstart}, {&edit->timezone, schedule->timezone}};
-    for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        *all[i].said = str_eq(*all[i].said, all[i].has) ? STR_NONE : *all[i].said;
+    struct str rule = bare_rule(answer->rrule);
+    const struct {
+        const char *name;
+        struct str said, has;
+    } texts[] = {{"title", answer->title, schedule->title},
+                 {"description", answer->description, schedule->description},
+                 {"purpose", answer->purpose, schedule->purpose},
+                 {"rrule", rule, schedule->rrule},
+                 {"dtstart", answer->dtstart, schedule->dtstart},
+                 {"timezone", answer->timezone, schedule->timezone}};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        if (!str_absent(texts[i].said) && !str_eq(texts[i].said, texts[i].has)) {
+            assistant_set(out, texts[i].name, texts[i].said);
+        }
     }
-    edit->category = edit->category == (int)schedule->category ? -1 : edit->category;
+    bool once = answer->one_time > 0 && !str_absent(answer->dtstart);
+    if (once && str_absent(rule) && !str_absent(schedule->rrule)) {
+        assistant_set(out, "rrule", STR_NONE);
+    } else if (form_given(&schedule_form, out->given, "rrule") &&
+               !form_given(&schedule_form, out->given, "dtstart")) {
+        assistant_set(out, "dtstart", STR_NONE); /* another rhythm begins now */
+    }
+    int category = category_of(answer, (int)schedule->category);
+    if (category != (int)schedule->category) {
+        out->schedule.category = (enum schedule_category)category;
+        out->given |= form_bit(&schedule_form, "category");
+    }
 }
 
 static bool judge_edit(const struct assistant_asked *asked, const struct assistant_answer *answer,
                        struct str id, struct arena *arena, struct assistant_edit *edit,
                        struct err *err)
 {
-    *edit = (struct assistant_edit){.op = op_of(answer->action),
-                                    .title = answer->title,
-                                    .description = answer->description,
-                                    .purpose = answer->purpose,
-                                    .rrule = bare_rule(answer->rrule),
-                                    .dtstart = answer->dtstart,
-                                    .timezone = answer->timezone,
-                                    .once = answer->one_time > 0 && !str_absent(answer->dtstart),
-                                    .category = category_of(answer, -1),
-                                    .zones = asked->zones,
-                                    .now_ms = asked->now_ms};
+    *edit = (struct assistant_edit){.op = op_of(answer->action)};
     if (!find_schedule(asked, id, &edit->which, err)) {
         return false;
     }
-    drop_same(edit, &asked->schedules[edit->which]);
-    if (edit->op == EDIT_SKIP_NEXT && !find_skipped(asked, edit, err)) {
-        return false;
+    const struct schedule *schedule = &asked->schedules[edit->which];
+    fill_change(answer, schedule, &edit->change);
+    if (edit->op == EDIT_SKIP_NEXT) {
+        edit->change.skip_ms = schedule->next_ms;
+        if (schedule->next_ms == 0) {
+            return err_field(err, "scheduleId", "this schedule has no next time to skip");
+        }
     }
-    if (edit->op == EDIT_NONE && changes_nothing(edit) &&
+    if (edit->op == EDIT_NONE && edit->change.given == 0 &&
         !ask_grammar(asked, edit->which, arena, edit)) {
         return err_field(err, "action", "nothing is said to change");
     }

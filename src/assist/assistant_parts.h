@@ -30,6 +30,8 @@ void assistant_refuse(struct assistant_said *out, const char *field, struct str 
 /* The schedules that may have been meant: all of that chat, or all. */
 void assistant_offer(const struct assistant_asked *asked, struct arena *arena,
                      struct assistant_said *out);
+/* A change gives the text of that name; absent: it is taken away. */
+void assistant_set(struct schedule_change *change, const char *name, struct str text);
 struct str assistant_zone(const struct assistant_asked *asked);
 /* A new schedule is settled and has a time ahead; the field at fault is named. */
 MUST_CHECK bool assistant_check(const struct assistant_asked *asked, struct schedule *schedule,

@@ -214,7 +214,7 @@ static void answer_changed(struct call *call)
     finish(assistance, 200);
 }
 
-static void change(struct assistance *assistance, struct assistant_said *said)
+static void change(struct assistance *assistance, const struct assistant_said *said)
 {
     static const enum planner_verb verbs[] = {
         [EDIT_RESCHEDULE] = PLANNER_CHANGE, [EDIT_PAUSE] = PLANNER_PAUSE,
@@ -223,11 +223,10 @@ static void change(struct assistance *assistance, struct assistant_said *said)
     step(assistance, "changing your schedules");
     assistance->call.done = answer_changed;
     for (size_t i = 0; i < said->edits_count; i++) {
-        struct assistant_edit *edit = &said->edits[i];
+        const struct assistant_edit *edit = &said->edits[i];
         struct planner_order *order = wish(assistance, verbs[edit->op]);
         order->id = assistance->schedules[edit->which].id;
-        order->change = assistant_change;
-        order->change_arg = edit;
+        order->change = &edit->change;
         assistance->orders[assistance->orders_count++] = order;
     }
 }

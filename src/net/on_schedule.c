@@ -64,20 +64,14 @@ bool on_schedule_create(struct call *call, struct err *err)
 bool on_schedule_change(struct call *call, struct err *err)
 {
     struct task_id id;
-    struct json json;
+    struct schedule_change *change = arena_new(call->arena, struct schedule_change);
     if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
-        !call_json(call, &json, err)) {
+        !schedule_in_change(call, change, err)) {
         return false;
     }
-    struct schedule_patch *patch = arena_new(call->arena, struct schedule_patch);
-    *patch = (struct schedule_patch){.body = call->exchange->request.body,
-                                     .user = call_user(call),
-                                     .zones = planner_zones(call->api->parts.planner),
-                                     .clock = call->api->options.clock};
     struct planner_order *order = wish(call, PLANNER_CHANGE, answer_schedule);
     order->id = id;
-    order->change = schedule_in_change;
-    order->change_arg = patch;
+    order->change = change;
     return true;
 }
 

@@ -191,55 +191,18 @@ bool schedule_in_read(struct call *call, struct schedule_in *in, struct err *err
 
 /* ---- Changing ---- */
 
-/* Whether one of the fields that say when was given. */
-static bool is_retimed(uint64_t given)
+bool schedule_in_change(struct call *call, struct schedule_change *out, struct err *err)
 {
-    static const char *const fields[] = {"rrule",    "dtstart", "exdates", "rdates",
-                                         "timezone", "dstGap",  "dstFold", "isOneTime"};
-    for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
-        if (form_given(&schedule_form, given, fields[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Where nobody said when to begin, another rule or zone begins now. */
-static void begin_anew(struct schedule_in *in)
-{
-    struct schedule *schedule = &in->schedule;
-    if (form_given(&schedule_form, in->given, "dtstart")) {
-        schedule->open_start = false;
-    } else if (schedule->open_start &&
-               (!str_absent(in->cron) || form_given(&schedule_form, in->given, "rrule") ||
-                form_given(&schedule_form, in->given, "timezone"))) {
-        schedule->dtstart = STR_NONE;
-    }
-}
-
-bool schedule_in_change(void *arg, struct schedule *schedule, bool *retimed, struct arena *arena,
-                        struct err *err)
-{
-    const struct schedule_patch *patch = arg;
     struct json json;
-    struct schedule_in in = {.schedule = *schedule};
+    struct schedule_in in = {.cron = STR_NONE};
     const struct form_more more = {&patch_form, &in};
-    in.schedule.one_time = false; /* follows from the rest */
-    json_start(&json, patch->body, arena);
-    if (!form_read(&json, &schedule_form, &in.schedule, &in.given, &more, err) ||
-        !json_end(&json, err) || !check_user(patch->user, &in.schedule, err) ||
-        !schedule_check(&in.schedule, arena, err)) {
+    *out = (struct schedule_change){.given = 0};
+    if (!call_json(call, &json, err) ||
+        !form_read(&json, &schedule_form, &out->schedule, &out->given, &more, err) ||
+        !json_end(&json, err)) {
         return false;
     }
-    if (!str_absent(in.cron) && !form_given(&schedule_form, in.given, "rrule")) {
-        in.schedule.rrule = STR_NONE; /* instead of the old rule */
-    }
-    *retimed = !str_absent(in.cron) || is_retimed(in.given);
-    begin_anew(&in);
-    if (!schedule_settle(&in.schedule, in.cron, patch->zones, clock_now(patch->clock).wall_ms,
-                         arena, err)) {
-        return false;
-    }
-    *schedule = in.schedule;
-    return true;
+    out->cron = in.cron;
+    /* Of a user's token: the schedule is that user's already, or it is not found. */
+    return check_user(call_user(call), &out->schedule, err);
 }

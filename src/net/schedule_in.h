@@ -1,6 +1,6 @@
 /* net/schedule_in.h: wishes about schedules out of JSON, read by the table of their fields.
  *
- * Thread: net loop, but for schedule_in_change(), which the planner calls on the engine's.
+ * Thread: net loop.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_NET_SCHEDULE_IN_H
@@ -32,14 +32,7 @@ MUST_CHECK bool schedule_in_parse(struct call *call, struct json *json, struct s
 void schedule_in_take(struct schedule_in *in, const struct schedule *said);
 MUST_CHECK bool schedule_in_settle(struct call *call, struct schedule_in *in, struct err *err);
 
-/* The body of a PATCH; its change() and arg are for the planner. */
-struct schedule_patch {
-    struct str body;
-    struct str user; /* whose schedules the asker may touch; absent: all */
-    struct zones *zones;
-    const struct clock *clock;
-};
-bool schedule_in_change(void *patch, struct schedule *schedule, bool *retimed, struct arena *arena,
-                        struct err *err);
+/* The body of a PATCH: the values it gives, and which they are. */
+MUST_CHECK bool schedule_in_change(struct call *call, struct schedule_change *out, struct err *err);
 
 #endif

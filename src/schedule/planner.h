@@ -53,7 +53,7 @@ struct guest *planner_guest(struct planner *planner); /* for engine_options.gues
 
 enum planner_verb {
     PLANNER_CREATE, /* `schedule`, settled; out: as it was saved */
-    PLANNER_CHANGE, /* what `change` makes of it; out: as it was saved */
+    PLANNER_CHANGE, /* as `change` says; out: as it was saved */
     PLANNER_REMOVE,
     PLANNER_PAUSE, /* with `reason` */
     PLANNER_RESUME,
@@ -65,15 +65,11 @@ enum planner_verb {
 
 struct planner_order {
     enum planner_verb verb;
-    struct task_id id;        /* of the schedule; not of CREATE */
-    struct str owner;         /* only if it is this user's; absent: anybody's */
-    struct schedule schedule; /* CREATE: in. All: out */
-    /* CHANGE: makes the wish of a client from what is stored, on the engine's thread. `retimed`:
-     * its times must be planned anew. */
-    bool (*change)(void *arg, struct schedule *schedule, bool *retimed, struct arena *arena,
-                   struct err *err);
-    void *change_arg;
-    struct str reason;        /* PAUSE; absent: none */
+    struct task_id id;                    /* of the schedule; not of CREATE */
+    struct str owner;                     /* only if it is this user's; absent: anybody's */
+    struct schedule schedule;             /* CREATE: in. All: out */
+    const struct schedule_change *change; /* CHANGE */
+    struct str reason;                    /* PAUSE; absent: none */
     struct str key;           /* RUN: a repeat with the same key answers the first one */
     struct str chat, purpose; /* RUN: instead of the schedule's; absent: the same */
     int64_t from_ms, to_ms;   /* BACKFILL */

@@ -95,8 +95,8 @@ static void change(struct wish *wish)
 {
     bool retimed = false;
     if (find(wish) &&
-        wish->order->change(wish->order->change_arg, &wish->schedule, &retimed, wish->arena,
-                            wish->err) &&
+        schedule_change(&wish->schedule, wish->order->change, wish->planner->with.zones,
+                        wish->now_ms, wish->arena, &retimed, wish->err) &&
         (!retimed || retime(wish))) {
         touch(wish);
     }

@@ -137,6 +137,55 @@ bool schedule_settle(struct schedule *schedule, struct str cron, struct zones *z
            plan_open(schedule, zones, arena, &plan, err);
 }
 
+/* ---- Changing ---- */
+
+static void skip_occurrence(struct schedule *schedule, int64_t occurrence_ms, struct arena *arena)
+{
+    size_t count = schedule->exdates.count;
+    struct str *longer = arena_array(arena, struct str, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        longer[i] = schedule->exdates.at[i];
+    }
+    longer[count] =
+        when_text((struct when){.is_utc = true, .s = wall_div(occurrence_ms, SECOND_MS)}, arena);
+    schedule->exdates = (struct form_texts){longer, count + 1};
+}
+
+bool schedule_change(struct schedule *schedule, const struct schedule_change *change,
+                     struct zones *zones, int64_t now_ms, struct arena *arena, bool *retimed,
+                     struct err *err)
+{
+    static const char *const timing[] = {"rrule",    "dtstart", "exdates", "rdates",
+                                         "timezone", "dstGap",  "dstFold", "isOneTime"};
+    struct schedule changed = *schedule;
+    uint64_t rule = form_bit(&schedule_form, "rrule"), zone = form_bit(&schedule_form, "timezone");
+    bool cron = !str_absent(change->cron), skips = change->skip_ms != 0, times = cron || skips;
+    changed.one_time = false; /* follows from the rest */
+    form_merge(&schedule_form, change->given, &changed, &change->schedule);
+    for (size_t i = 0; i < ARRAY_LEN(timing); i++) {
+        times = times || form_given(&schedule_form, change->given, timing[i]);
+    }
+    if (cron && !(change->given & rule)) {
+        changed.rrule = STR_NONE; /* the old one goes */
+    }
+    /* Where nobody said when to begin, another rule or zone begins now. */
+    if (form_given(&schedule_form, change->given, "dtstart")) {
+        changed.open_start = false;
+    } else if (changed.open_start && (cron || change->given & (rule | zone))) {
+        changed.dtstart = STR_NONE;
+    }
+    if (skips) {
+        skip_occurrence(&changed, change->skip_ms, arena);
+    }
+    if (!schedule_check(&changed, arena, err) ||
+        !schedule_settle(&changed, change->cron, zones, now_ms, arena, err)) {
+        return false;
+    }
+    *schedule = changed;
+    *retimed = times;
+    return true;
+}
+
 /* ---- Plans ---- */
 
 bool plan_open_in(const struct schedule *schedule, const struct zone *zone, struct arena *arena,

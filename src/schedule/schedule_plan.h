@@ -22,6 +22,20 @@ struct plan {
 MUST_CHECK bool schedule_settle(struct schedule *schedule, struct str cron, struct zones *zones,
                                 int64_t now_ms, struct arena *arena, struct err *err);
 
+/* What is to become of a schedule that is there. */
+struct schedule_change {
+    struct schedule schedule; /* the values of the rows in `given` */
+    uint64_t given;           /* rows of schedule_form, as form_read() says them */
+    struct str cron;          /* absent: none; instead of its rule */
+    int64_t skip_ms;          /* an occurrence more that is left out; 0: none */
+};
+
+/* Makes the change and settles what it leads to. *retimed: its times must be planned anew. On
+ * failure the schedule is as it was. */
+MUST_CHECK bool schedule_change(struct schedule *schedule, const struct schedule_change *change,
+                                struct zones *zones, int64_t now_ms, struct arena *arena,
+                                bool *retimed, struct err *err);
+
 MUST_CHECK bool plan_open(const struct schedule *schedule, struct zones *zones, struct arena *arena,
                           struct plan *out, struct err *err);
 /* The same in a zone that was found already. */

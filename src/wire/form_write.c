@@ -238,3 +238,54 @@ void form_copy(const struct form *form, void *into, struct arena *arena)
         }
     }
 }
+
+static size_t size_of(const struct form_row *row)
+{
+    switch (row->kind) { /* flat: one case for each size */
+    case FORM_NONE:
+    case FORM_HOOK:
+        return 0;
+    case FORM_TEXT:
+    case FORM_OBJECT:
+    case FORM_ARRAY:
+    case FORM_VALUE:
+        return sizeof(struct str);
+    case FORM_BOOL:
+    case FORM_YES:
+        return sizeof(bool);
+    case FORM_I32:
+        return sizeof(int32_t);
+    case FORM_I64:
+    case FORM_TIME:
+        return sizeof(int64_t);
+    case FORM_SIZE:
+        return sizeof(size_t);
+    case FORM_F64:
+        return sizeof(double);
+    case FORM_ID:
+        return sizeof(struct task_id);
+    case FORM_WORD:
+        return sizeof(int);
+    case FORM_WORDS:
+        return sizeof(unsigned);
+    case FORM_TEXTS:
+        return sizeof(struct form_texts);
+    case FORM_LIST:
+        return (size_t)row->max * sizeof(struct str);
+    }
+    return 0;
+}
+
+void form_merge(const struct form *form, uint64_t given, void *into, const void *from)
+{
+    for (size_t i = 0; i < form->count; i++) {
+        const struct form_row *row = &form->rows[i];
+        if (given >> i & 1) {
+            memcpy((char *)into + row->at, (const char *)from + row->at, size_of(row));
+        }
+        if (given >> i & 1 && row->kind == FORM_LIST) {
+            memcpy((char *)into + row->count_at, (const char *)from + row->count_at,
+                   sizeof(size_t));
+        }
+    }
+}

@@ -106,7 +106,8 @@ TEST(a_change_moves_only_what_it_mentions)
     CHECK_EQ(said.edits_count, 1);
     CHECK_EQ(said.edits[0].which, 0);
     struct schedule schedule = t.schedules[0];
-    CHECK_OK(assistant_change(&said.edits[0], &schedule, &retimed, &t.arena, &err));
+    CHECK_OK(schedule_change(&schedule, &said.edits[0].change, t.asked.zones, t.asked.now_ms,
+                             &t.arena, &retimed, &err));
     CHECK(retimed);
     CHECK_STR(schedule.title, "Daily report");
     CHECK_STR(schedule.dtstart, "2027-03-02T08:00:00");
@@ -121,7 +122,8 @@ TEST(a_skipped_time_is_an_exception)
     table_init(&t, "skip the next daily report");
     assistant_read(&t.asked, &t.arena, &said);
     struct schedule schedule = t.schedules[0];
-    CHECK_OK(assistant_change(&said.edits[0], &schedule, &retimed, &t.arena, &err));
+    CHECK_OK(schedule_change(&schedule, &said.edits[0].change, t.asked.zones, t.asked.now_ms,
+                             &t.arena, &retimed, &err));
     CHECK_EQ(schedule.exdates.count, 1);
     CHECK_STR(schedule.exdates.at[0], "2027-03-02T09:00:00Z");
 }

@@ -74,33 +74,23 @@ struct planner_order desk_order(struct desk *d, struct planner_order order)
     return *asked;
 }
 
-static bool read_wish(void *arg, struct schedule *schedule, bool *retimed, struct arena *arena,
-                      struct err *err)
+static bool read_fields(struct desk *d, const char *text, struct schedule *out, uint64_t *given)
 {
-    static const char *const timing[] = {"rrule", "dtstart", "exdates", "rdates", "timezone"};
-    struct desk *d = ((void **)arg)[0];
     struct json json;
-    uint64_t given = 0;
-    json_start(&json, str_of(((void **)arg)[1]), arena);
-    schedule->one_time = false;
-    if (!form_read(&json, &schedule_form, schedule, &given, NULL, err) || !json_end(&json, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < ARRAY_LEN(timing); i++) {
-        *retimed = *retimed || form_given(&schedule_form, given, timing[i]);
-    }
-    return schedule_check(schedule, arena, err) &&
-           schedule_settle(schedule, STR_NONE, d->zones, bench_now(&d->bench).wall_ms, arena, err);
+    json_start(&json, quoted(d, text), &d->bench.arena);
+    return form_read(&json, &schedule_form, out, given, NULL, &d->err) && json_end(&json, &d->err);
 }
 
 struct task_id desk_create(struct desk *d, const char *json)
 {
-    bool retimed = false;
+    uint64_t given = 0;
+    struct arena *arena = &d->bench.arena;
     struct schedule schedule = SCHEDULE_INIT;
     open_once(d);
-    void *arg[] = {d, arena_c_text(&d->bench.arena, quoted(d, json))};
     d->err = ERR_INIT;
-    if (!read_wish(arg, &schedule, &retimed, &d->bench.arena, &d->err)) {
+    if (!read_fields(d, json, &schedule, &given) || !schedule_check(&schedule, arena, &d->err) ||
+        !schedule_settle(&schedule, STR_NONE, d->zones, bench_now(&d->bench).wall_ms, arena,
+                         &d->err)) {
         return TASK_ID_NONE;
     }
     struct planner_order order = desk_wish(d, TASK_ID_NONE, PLANNER_CREATE, .schedule = schedule);
@@ -109,8 +99,11 @@ struct task_id desk_create(struct desk *d, const char *json)
 
 enum err_kind desk_change(struct desk *d, struct task_id id, const char *json)
 {
-    void *arg[] = {d, arena_c_text(&d->bench.arena, quoted(d, json))};
-    desk_wish(d, id, PLANNER_CHANGE, .change = read_wish, .change_arg = arg);
+    struct schedule_change *change = arena_new(&d->bench.arena, struct schedule_change);
+    d->err = ERR_INIT;
+    if (read_fields(d, json, &change->schedule, &change->given)) {
+        desk_wish(d, id, PLANNER_CHANGE, .change = change);
+    }
     return d->err.kind;
 }
 

@@ -236,6 +236,26 @@ TEST(a_copy_has_texts_of_its_own)
     CHECK(str_absent(thing.note));
 }
 
+TEST(a_merge_takes_what_was_given_and_leaves_the_rest)
+{
+    struct thing to = {.name = STR("old"), .note = STR("n"), .small = 1, .tags_count = 0};
+    const struct thing from = {.name = STR("new"),
+                               .note = STR_NONE,
+                               .small = 7,
+                               .goes = true,
+                               .colour = GREEN,
+                               .tags = {STR("a"), STR("b")},
+                               .tags_count = 2};
+    form_merge(&form, form_bit(&form, "note") | form_bit(&form, "small") | form_bit(&form, "tags"),
+               &to, &from);
+    CHECK_STR(to.name, "old");
+    CHECK(str_absent(to.note));
+    CHECK_EQ(to.small, 7);
+    CHECK(!to.goes);
+    CHECK_EQ(to.tags_count, 2);
+    CHECK_STR(to.tags[1], "b");
+}
+
 TEST(a_struct_made_elsewhere_is_held_to_the_same_limits)
 {
     struct err err = ERR_INIT;
