@@ -1,5 +1,4 @@
-/* queue/ask.c: answers about the present: why a task does not run, documents, queues, workers,
- * figures.
+/* queue/ask.c: answers about the present: queues, workers, figures.
  *
  * They are asked of the engine because the engine's memory is the present; nothing here writes, but
  * for a queue's settings.
@@ -9,247 +8,10 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "queue/claim.h"
+#include "queue/decide.h"
 #include "queue/engine.h"
-#include "queue/kin.h"
 #include "store/fleet.h"
-
-/* ---- Why ---- */
-
-static const char *const why_names[WHY_CODES] = {
-    [WHY_DOCUMENT_LOCKED] = "document_locked",
-    [WHY_DEPENDENCIES] = "dependencies",
-    [WHY_PARENT] = "parent",
-    [WHY_NOT_DUE] = "not_due",
-    [WHY_RETRY_BACKOFF] = "retry_backoff",
-    [WHY_QUEUE_PAUSED] = "queue_paused",
-    [WHY_QUEUE_LIMIT] = "queue_limit",
-    [WHY_WORKERS_BUSY] = "workers_busy",
-    [WHY_NO_WORKER] = "no_worker",
-};
-
-const char *why_code_name(enum why_code code)
-{
-    return why_names[code];
-}
-
-static struct why_reason *add_reason(struct command *command, enum why_code code,
-                                     struct str message)
-{
-    struct why_reason *reason = &command->why.reasons[command->why.count++];
-    *reason = (struct why_reason){.code = code, .message = message, .ahead = -1};
-    return reason;
-}
-
-static void why_later(struct command *command, const struct task *task)
-{
-    bool retry = task->state == TASK_RETRYING;
-    struct str message = retry
-                             ? arena_printf(command->arena, "retry %d of %d waits for its backoff",
-                                            task->retries, task->max_retries)
-                             : STR("it is not due yet");
-    add_reason(command, retry ? WHY_RETRY_BACKOFF : WHY_NOT_DUE, message)->until_ms =
-        task->scheduled_ms;
-}
-
-/* A turn has nobody who asks for it: it lets go first what stands before it (turn.h). */
-static void why_line(struct command *command, const struct document_view *free,
-                     const struct task *turn)
-{
-    char text[TASK_ID_TEXT];
-    size_t ahead = 0;
-    while (ahead < free->waiting_count && !id_eq(free->waiting[ahead], turn->id)) {
-        ahead++;
-    }
-    if (ahead > 0) {
-        struct why_reason *reason = add_reason(
-            command, WHY_DOCUMENT_LOCKED,
-            arena_printf(command->arena,
-                         "its document " STR_FMT " goes to task %s first, %zu stand before it",
-                         STR_ARG(turn->document), id_text(free->waiting[0], text).ptr, ahead));
-        reason->task = free->waiting[0];
-        reason->ahead = (int64_t)ahead;
-    }
-}
-
-static void why_document(struct batch *batch, struct command *command, const struct task *task)
-{
-    struct document_view held;
-    char text[TASK_ID_TEXT];
-    if (str_absent(task->document) ||
-        !document_look(batch, task->document, WAITING_MAX, &batch->arena, &held)) {
-        return;
-    }
-    if (!held.locked && task_is_turn(task)) {
-        why_line(command, &held, task);
-    }
-    if (!held.locked || (!id_none(task->family) && id_eq(held.task, task->family))) {
-        return; /* nobody has it, or those do to whom the task belongs */
-    }
-    size_t ahead = document_ahead(batch, &held, task->id);
-    struct why_reason *reason = add_reason(
-        command, WHY_DOCUMENT_LOCKED,
-        arena_printf(command->arena,
-                     "its document " STR_FMT " is held by task %s%s" STR_FMT
-                     ", %zu more ahead of it",
-                     STR_ARG(task->document), id_text(held.task, text).ptr,
-                     str_absent(held.worker) ? "" : " on worker ", STR_ARG(held.worker), ahead));
-    reason->task = held.task;
-    reason->worker = arena_str(command->arena, held.worker);
-    reason->since_ms = held.since_ms;
-    reason->ahead = (int64_t)ahead;
-}
-
-static void why_queue(struct batch *batch, struct command *command, const struct task *task)
-{
-    const struct command_claim asks = {.queues = &task->queue, .queues_count = 1};
-    struct lane *lane =
-        rooms_load(batch, &asks) ? lane_find(&batch->engine->lanes, task->queue) : NULL;
-    if (lane == NULL) {
-        return;
-    }
-    if (lane->settings.paused) {
-        add_reason(
-            command, WHY_QUEUE_PAUSED,
-            arena_printf(command->arena, "queue " STR_FMT " is paused", STR_ARG(task->queue)));
-    } else if (lane_limited(lane, batch->now)) {
-        add_reason(command, WHY_QUEUE_LIMIT,
-                   arena_printf(command->arena, "queue " STR_FMT " is at its limit",
-                                STR_ARG(task->queue)));
-    }
-}
-
-bool somebody_takes(struct batch *batch, const struct task *task)
-{
-    LIST_EACH(&batch->engine->workers.recent, it)
-    {
-        const struct worker *worker = HOLDER(it, struct worker, recent);
-        if (worker_present(worker, batch->now) && worker_takes(worker, task->type, task->queue)) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < batch->engine->elsewhere_count; i++) { /* asked of other nodes */
-        if (wanted_takes(&batch->engine->elsewhere[i], task->type, task->queue)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void why_workers(struct batch *batch, struct command *command, const struct task *task)
-{
-    if (!somebody_takes(batch, task)) {
-        add_reason(command, WHY_NO_WORKER,
-                   arena_printf(command->arena,
-                                "no worker asked for type " STR_FMT " in queue " STR_FMT
-                                " in the last 60 s",
-                                STR_ARG(task->type), STR_ARG(task->queue)));
-    } else if (command->why.count == 0) {
-        add_reason(command, WHY_WORKERS_BUSY, STR("every worker that takes it is busy"));
-    }
-}
-
-static void why_parent(struct command *command, const struct task *task)
-{
-    char text[TASK_ID_TEXT];
-    struct why_reason *reason =
-        add_reason(command, WHY_PARENT,
-                   arena_printf(command->arena, "it waits for its turn among the children of %s",
-                                id_text(task->parent, text).ptr));
-    reason->task = task->parent;
-}
-
-static void why_dependencies(struct batch *batch, struct command *command, const struct task *task)
-{
-    struct task_dependency *on;
-    size_t count;
-    if (!kin_results(batch, task->id, &batch->arena, &on, &count)) {
-        return;
-    }
-    struct why_reason *reason = add_reason(
-        command, WHY_DEPENDENCIES,
-        arena_printf(command->arena, "it waits for %d of %zu dependencies", task->unmet, count));
-    reason->tasks = arena_array(command->arena, struct task_id, count);
-    for (size_t i = 0; i < count; i++) {
-        if (task->runs_anyway ? !task_state_terminal(on[i].state) : on[i].state != TASK_COMPLETED) {
-            reason->tasks[reason->tasks_count++] = on[i].id;
-        }
-    }
-}
-
-/* What a task of a team waits for before the team has its document; NULL: it does not. */
-static const struct task *turn_before(struct batch *batch, const struct task *task)
-{
-    struct task_dependency *on;
-    size_t count;
-    if (id_none(task->team) || !kin_results(batch, task->id, &batch->arena, &on, &count) ||
-        count != 1) {
-        return NULL;
-    }
-    const struct item *item = batch_peek(batch, on[0].id);
-    return item != NULL && item->found && task_is_turn(&item->now) ? &item->now : NULL;
-}
-
-/* The turn that stands in line for this hold; the hold itself: there is none. */
-static const struct task *turn_of(struct batch *batch, const struct task *hold)
-{
-    struct task_id *ids;
-    size_t count;
-    struct err err = ERR_INIT;
-    struct task_filter filter = {.team = hold->team, .type = STR(TASK_TURN_TYPE), .limit = 1};
-    if (!batch_begin(batch) || !tx_select(batch->tx, &filter, &batch->arena, &ids, &count, &err) ||
-        count == 0) {
-        return hold;
-    }
-    const struct item *item = batch_item(batch, ids[0]);
-    return item == NULL || !item->found ? hold : &item->now;
-}
-
-/* A container that has begun waits for what the next below it waits for, a hold for its turn. */
-static const struct task *who_waits(struct batch *batch, struct item *item)
-{
-    if (task_is_hold(&item->now)) {
-        return turn_of(batch, &item->now);
-    }
-    const struct item *next = kin_next(batch, item);
-    return next == NULL ? &item->now : &next->now;
-}
-
-static void why_queued(struct batch *batch, struct command *command, const struct task *task)
-{
-    why_queue(batch, command, task);
-    why_document(batch, command, task);
-    if (!task_is_turn(task)) {
-        why_workers(batch, command, task);
-    }
-}
-
-static void why(struct batch *batch, struct command *command, const struct task *task)
-{
-    const struct task *turn = task->state == TASK_WAITING ? turn_before(batch, task) : NULL;
-    if (task->state == TASK_SCHEDULED || task->state == TASK_RETRYING) {
-        why_later(command, task);
-    } else if (task->state == TASK_QUEUED) {
-        why_queued(batch, command, task);
-    } else if (turn != NULL) {
-        why(batch, command, turn);
-    } else if (task->state == TASK_WAITING && !id_none(task->parent)) {
-        why_parent(command, task);
-    } else if (task->state == TASK_WAITING) {
-        why_dependencies(batch, command, task);
-    }
-}
-
-void on_why(struct batch *batch, struct command *command)
-{
-    struct item *item;
-    command->why.count = 0;
-    command->why.reasons = arena_array(command->arena, struct why_reason, WHY_CODES);
-    if (batch_find(batch, command->why.id, &item, &command->err)) {
-        command->why.state = item->now.state;
-        why(batch, command, item->now.state == TASK_QUEUED ? who_waits(batch, item) : &item->now);
-    }
-    batch_answer(batch, command);
-}
 
 /* ---- Queues ---- */
 
@@ -448,7 +210,7 @@ static void fill_load(struct batch *batch, struct arena *arena, struct queue_loa
         .created_per_second = rates_per_second(rates->created, rates, batch->now),
         .started_per_second = rates_per_second(rates->started, rates, batch->now),
         .finished_per_second = rates_per_second(rates->finished, rates, batch->now),
-        .waiting_claims = (int64_t)batch->engine->waiting_count,
+        .waiting_claims = (int64_t)batch->engine->claims.count,
         .line = batch->engine->ground.line};
     list_wanted(batch, arena, load);
 }
@@ -467,7 +229,7 @@ void on_workers(struct batch *batch, struct command *command)
     LIST_EACH(&workers->recent, it)
     {
         const struct worker *worker = HOLDER(it, struct worker, recent);
-        if (!task_worker_reserved(worker->id) || is_own(batch->engine, worker->id)) {
+        if (!task_worker_reserved(worker->id) || shared_is_own(batch->engine, worker->id)) {
             view_worker(worker, command->arena,
                         &command->workers.workers[command->workers.count++]);
         } /* else another node shows it */
@@ -517,7 +279,7 @@ void on_stats(struct batch *batch, struct command *command)
     struct store_counts counts;
     *stats = (struct queue_stats){.now_ms = batch->now.wall_ms,
                                   .oldest_ms = NEVER_MS,
-                                  .waiting_claims = engine->waiting_count,
+                                  .waiting_claims = engine->claims.count,
                                   .strays = engine->strays.by_id.count,
                                   .batches = engine->batches,
                                   .commands = engine->commands};

@@ -4,11 +4,11 @@
  * holds.
  *
  * SPDX-License-Identifier: MIT */
-#include "base/mem.h"
+#include "base/array.h"
 #include "queue/engine.h"
-#include "queue/flow.h"
+#include "queue/publish.h"
 
-/* Members of batches are few and need to know who holds their document: they come last. */
+/* Members of families are few and need to know who holds their document: they come last. */
 struct boot {
     struct engine *engine;
     struct arena arena;
@@ -28,11 +28,7 @@ static bool boot_queue(void *arg, const struct store_queue *queue, struct err *e
 
 static void leave_for_last(struct boot *boot, const struct task *task)
 {
-    if (boot->count == boot->room) {
-        boot->room = MAX(boot->room * 2, (size_t)16);
-        boot->members = mem_array(boot->members, boot->room, sizeof *boot->members);
-    }
-    boot->members[boot->count++] = task_copy(&boot->arena, task);
+    *ARRAY_PUSH(boot->members, boot->count, boot->room) = task_copy(&boot->arena, task);
 }
 
 /* Attempts of this server's own workers ended with the last process: they are taken over at once.
@@ -54,7 +50,7 @@ static bool boot_task(void *arg, const struct task *task, struct err *err)
     struct engine *engine = boot->engine;
     (void)err;
     if (task->state != TASK_QUEUED || task->expires_ms != 0) {
-        remember_due(engine, task, DUE_WRITTEN, clock_now(engine->with.clock));
+        publish_set_due(engine, task, DUE_WRITTEN, clock_now(engine->with.clock));
     }
     if (task->state == TASK_RUNNING && !task->container) {
         boot_running(engine, task);

@@ -8,9 +8,12 @@
  * document lease, G4 (strict priority), and the queues' hard limits.
  *
  * SPDX-License-Identifier: MIT */
-#include "base/mem.h"
+#include "queue/claim.h"
+
+#include "queue/decide.h"
 #include "queue/engine.h"
 #include "queue/kin.h"
+#include "queue/publish.h"
 #include "store/fleet.h"
 
 /* A worker inside the server: it waits by right, and is not counted among the claims that do. */
@@ -97,8 +100,8 @@ static void lock_documents(struct batch *batch, struct proposal *proposal)
             continue;
         }
         char *text = arena_alloc(&batch->arena, LOCK_TEXT);
-        locks[n++] =
-            (struct broker_lock){.hint = &proposal->hints[i], .lock = lock_of(&item->now, text)};
+        locks[n++] = (struct broker_lock){.hint = &proposal->hints[i],
+                                          .lock = publish_lock(&item->now, text)};
     }
     broker_lock(batch->engine->broker, locks, n);
     for (size_t i = 0; i < n; i++) {
@@ -203,9 +206,9 @@ static bool may_wait(struct batch *batch, struct command *command)
     struct engine *engine = batch->engine;
     size_t count;
     const struct str *names = claim_queues(&command->claim, &count);
-    if (!is_ours(&command->claim) && engine->waiting_count >= engine->with.waiting_max) {
+    if (!is_ours(&command->claim) && engine->claims.count >= engine->with.waiting_max) {
         return err_set(&command->err, ERR_BUSY, "%zu claims wait already: ask again later",
-                       engine->waiting_count);
+                       engine->claims.count);
     }
     return command->claim.any_queue || lanes_admit(&engine->lanes, names, count, &command->err);
 }
@@ -252,6 +255,12 @@ void on_claim(struct batch *batch, struct command *command)
 
 /* ---- Waiting ---- */
 
+void claims_init(struct claims *claims)
+{
+    list_init(&claims->waiting);
+    claims->count = 0;
+}
+
 static size_t places_count(const struct command_claim *claim)
 {
     return claim->any_queue || claim->queues_count == 0 ? 1 : claim->queues_count;
@@ -272,8 +281,8 @@ void claim_park(struct engine *engine, struct command *command)
             lane_settle(&engine->lanes, lane);
         }
     }
-    list_append(&engine->waiting, &claim->waiting);
-    engine->waiting_count += !is_ours(claim);
+    list_append(&engine->claims.waiting, &claim->waiting);
+    engine->claims.count += !is_ours(claim);
     worker_get(&engine->workers, claim->worker)->waiting++;
 }
 
@@ -288,7 +297,7 @@ void claim_unpark(struct engine *engine, struct command *command)
         }
     }
     list_remove(&claim->waiting);
-    engine->waiting_count -= !is_ours(claim);
+    engine->claims.count -= !is_ours(claim);
     worker_get(&engine->workers, claim->worker)->waiting--;
 }
 
@@ -329,7 +338,7 @@ static void give_back(struct batch *batch, const struct hint *hint)
 {
     const struct item *item = batch_peek(batch, hint->id);
     if (item != NULL && item->refused) {
-        put_off(batch->engine, hint);
+        shared_offer_later(batch->engine, hint);
     } else if (item == NULL || !item->parked) {
         broker_give_back(batch->engine->broker, hint);
     }
@@ -344,7 +353,7 @@ void claims_give_back(struct batch *batch)
         command->claim.proposal = 0;
         unlock_documents(batch, proposal);
         for (size_t j = 0; j < proposal->count; j++) {
-            note_pending(batch, &proposal->hints[j], -1);
+            claim_reserve(batch, &proposal->hints[j], -1);
             give_back(batch, &proposal->hints[j]);
         }
         if (is_waiting(command) && !command->claim.wait) { /* stopped in this very batch */
@@ -371,7 +380,7 @@ void claim_stop_waiting(struct batch *batch, struct command *waiting)
 
 void on_claim_stop(struct batch *batch, struct command *command)
 {
-    LIST_EACH(&batch->engine->waiting, it)
+    LIST_EACH(&batch->engine->claims.waiting, it)
     {
         struct command *waiting = HOLDER(it, struct command, claim.waiting);
         if (waiting->claim.serial == command->claim_stop.serial) {
@@ -384,7 +393,7 @@ void on_claim_stop(struct batch *batch, struct command *command)
 
 void claims_signal(struct batch *batch, const struct worker *worker)
 {
-    LIST_EACH(&batch->engine->waiting, it)
+    LIST_EACH(&batch->engine->claims.waiting, it)
     {
         struct command *waiting = HOLDER(it, struct command, claim.waiting);
         if (worker->signal != SIGNAL_NONE && str_eq(waiting->claim.worker, worker->id)) {
@@ -397,11 +406,21 @@ void claims_signal(struct batch *batch, const struct worker *worker)
 void on_drain(struct batch *batch, struct command *command)
 {
     batch->engine->draining = true;
-    LIST_EACH(&batch->engine->waiting, it)
+    LIST_EACH(&batch->engine->claims.waiting, it)
     {
         struct command *waiting = HOLDER(it, struct command, claim.waiting);
         waiting->claim.signal = SIGNAL_QUIET;
         claim_stop_waiting(batch, waiting);
     }
     batch_answer(batch, command);
+}
+
+void claims_unpark_all(struct engine *engine, struct list *out)
+{
+    LIST_EACH(&engine->claims.waiting, it)
+    {
+        struct command *command = HOLDER(it, struct command, claim.waiting);
+        claim_unpark(engine, command);
+        list_append(out, &command->link);
+    }
 }

@@ -8,55 +8,48 @@
 
 #include <assert.h>
 
-#include "queue/engine.h"
+#include "queue/batch.h"
+#include "queue/decide.h"
 
-#define BY_API (BY_CLIENT | BY_OPERATOR)
+#define WRITES    true
+#define ASKS      false
+#define COMMITTED ANSWER_COMMITTED
+#define DECIDED   ANSWER_DECIDED
 
-/* clang-format off: one row for each command, read by columns */
+/* One row for each kind, read by columns. */
+/* clang-format off */
 static const struct command_row rows[COMMAND_KINDS] = {
-    /*                       name          senders                  writes  answer            held
-       until ...           prepare            decide */
-    [COMMAND_CREATE] = {"create", BY_CLIENT | BY_GUEST, true, ANSWER_COMMITTED, NULL, NULL,
-                        on_create},
-    [COMMAND_CLAIM] = {"claim", BY_CLIENT | BY_WORKER, false, ANSWER_COMMITTED,
-                       "a task, or its stop", prepare_claim, on_claim},
-    [COMMAND_CLAIM_STOP] = {"claim_stop", BY_SERVER | BY_WORKER, false, ANSWER_COMMITTED, NULL,
-                            NULL, on_claim_stop},
-    [COMMAND_HEARTBEAT] = {"heartbeat", BY_CLIENT | BY_WORKER, true, ANSWER_COMMITTED, NULL,
-                           prepare_heartbeat, on_heartbeat},
-    [COMMAND_FINISH] = {"finish", BY_CLIENT | BY_WORKER, true, ANSWER_COMMITTED, NULL,
-                        prepare_finish, on_finish},
-    [COMMAND_CANCEL] = {"cancel", BY_CLIENT, true, ANSWER_COMMITTED, NULL, prepare_one, on_cancel},
-    [COMMAND_REVIVE] = {"retry", BY_CLIENT, true, ANSWER_COMMITTED, NULL, prepare_one, on_revive},
-    [COMMAND_CHANGE] = {"change", BY_CLIENT, true, ANSWER_COMMITTED, NULL, prepare_one, on_change},
-    [COMMAND_REMOVE] = {"remove", BY_CLIENT, true, ANSWER_COMMITTED, NULL, prepare_one, on_remove},
-    [COMMAND_BULK] = {"bulk", BY_API, true, ANSWER_COMMITTED, "its last chunk", NULL, on_bulk},
-    [COMMAND_QUEUE] = {"queue", BY_OPERATOR, true, ANSWER_COMMITTED, NULL, NULL, on_queue},
-    [COMMAND_GUEST] = {"guest", BY_SERVER | BY_WORKER, true, ANSWER_COMMITTED, NULL, NULL,
-                       on_guest},
-    [COMMAND_RETURNED] = {"returned", BY_WORKER, true, ANSWER_COMMITTED, NULL, NULL, on_returned},
-    [COMMAND_REVIEW] = {"review", BY_FLEET, false, ANSWER_COMMITTED, NULL, prepare_review,
-                        on_review},
-    [COMMAND_HEARD] = {"heard", BY_FLEET, false, ANSWER_COMMITTED, NULL, NULL, on_heard},
-    [COMMAND_LEAD] = {"lead", BY_FLEET, false, ANSWER_COMMITTED, NULL, NULL, on_lead},
-    [COMMAND_DOUBT] = {"doubt", BY_FLEET, false, ANSWER_COMMITTED, NULL, NULL, on_doubt},
-    [COMMAND_ELSEWHERE] = {"elsewhere", BY_FLEET, false, ANSWER_COMMITTED, NULL, NULL,
-                           on_elsewhere},
-    [COMMAND_RESUME] = {"resume", BY_FLEET, false, ANSWER_COMMITTED, NULL, NULL, on_resume},
-    [COMMAND_QUEUES] = {"queues", BY_CLIENT, false, ANSWER_DECIDED, NULL, NULL, on_queues},
-    [COMMAND_WHY] = {"why", BY_CLIENT, false, ANSWER_DECIDED, NULL, NULL, on_why},
-    [COMMAND_DOCUMENT] = {"document", BY_CLIENT, false, ANSWER_DECIDED, NULL, NULL, on_document},
-    [COMMAND_DOCUMENTS] = {"documents", BY_CLIENT, false, ANSWER_DECIDED, NULL, NULL, on_documents},
-    [COMMAND_WORKERS] = {"workers", BY_CLIENT | BY_FLEET, false, ANSWER_DECIDED, NULL, NULL,
-                         on_workers},
-    [COMMAND_WORKER] = {"worker", BY_OPERATOR, false, ANSWER_DECIDED, NULL, NULL, on_worker},
-    [COMMAND_STATS] = {"stats", BY_CLIENT, false, ANSWER_DECIDED, NULL, NULL, on_stats},
-    [COMMAND_CLOCK] = {"clock", BY_OPERATOR, false, ANSWER_DECIDED, "the clock is there", NULL,
-                       on_clock},
-    [COMMAND_WAKE] = {"wake", BY_WORKER, false, ANSWER_DECIDED, "its time, or its stop", NULL,
-                      on_wake},
-    [COMMAND_WAKE_STOP] = {"wake_stop", BY_WORKER, false, ANSWER_DECIDED, NULL, NULL, on_wake_stop},
-    [COMMAND_DRAIN] = {"drain", BY_SERVER, false, ANSWER_DECIDED, NULL, NULL, on_drain},
+    [COMMAND_CREATE]     = {"create",     BY_CLIENT | BY_GUEST,  WRITES, COMMITTED, on_create},
+    [COMMAND_CLAIM]      = {"claim",      BY_CLIENT | BY_WORKER, ASKS,   COMMITTED, on_claim, prepare_claim,
+                            .held = "there is a task, its time is over, or it is stopped"},
+    [COMMAND_CLAIM_STOP] = {"claim_stop", BY_SERVER | BY_WORKER, ASKS,   COMMITTED, on_claim_stop},
+    [COMMAND_HEARTBEAT]  = {"heartbeat",  BY_CLIENT | BY_WORKER, WRITES, COMMITTED, on_heartbeat, prepare_heartbeat},
+    [COMMAND_FINISH]     = {"finish",     BY_CLIENT | BY_SERVER | BY_WORKER, WRITES, COMMITTED, on_finish, prepare_finish},
+    [COMMAND_CANCEL]     = {"cancel",     BY_CLIENT,             WRITES, COMMITTED, on_cancel, prepare_one},
+    [COMMAND_REVIVE]     = {"retry",      BY_CLIENT,             WRITES, COMMITTED, on_revive, prepare_one},
+    [COMMAND_CHANGE]     = {"change",     BY_CLIENT,             WRITES, COMMITTED, on_change, prepare_one},
+    [COMMAND_REMOVE]     = {"remove",     BY_CLIENT,             WRITES, COMMITTED, on_remove, prepare_one},
+    [COMMAND_BULK]       = {"bulk",       BY_CLIENT,             WRITES, COMMITTED, on_bulk, .held = "its last chunk is done"},
+    [COMMAND_QUEUE]      = {"queue",      BY_OPERATOR,           WRITES, COMMITTED, on_queue},
+    [COMMAND_GUEST]      = {"guest",      BY_SERVER | BY_WORKER, WRITES, COMMITTED, on_guest},
+    [COMMAND_RETURNED]   = {"returned",   BY_WORKER,             WRITES, COMMITTED, on_returned},
+    [COMMAND_REVIEW]     = {"review",     BY_FLEET,              ASKS,   COMMITTED, on_review, prepare_review},
+    [COMMAND_HEARD]      = {"heard",      BY_FLEET,              ASKS,   COMMITTED, on_heard},
+    [COMMAND_LEAD]       = {"lead",       BY_FLEET,              ASKS,   COMMITTED, on_lead},
+    [COMMAND_DOUBT]      = {"doubt",      BY_FLEET,              ASKS,   COMMITTED, on_doubt},
+    [COMMAND_ELSEWHERE]  = {"elsewhere",  BY_FLEET,              ASKS,   COMMITTED, on_elsewhere},
+    [COMMAND_RESUME]     = {"resume",     BY_FLEET,              ASKS,   COMMITTED, on_resume},
+    [COMMAND_QUEUES]     = {"queues",     BY_CLIENT,             ASKS,   DECIDED,   on_queues},
+    [COMMAND_WHY]        = {"why",        BY_CLIENT,             ASKS,   DECIDED,   on_why},
+    [COMMAND_DOCUMENT]   = {"document",   BY_CLIENT,             ASKS,   DECIDED,   on_document},
+    [COMMAND_DOCUMENTS]  = {"documents",  BY_CLIENT,             ASKS,   DECIDED,   on_documents},
+    [COMMAND_WORKERS]    = {"workers",    BY_CLIENT | BY_FLEET,  ASKS,   DECIDED,   on_workers},
+    [COMMAND_WORKER]     = {"worker",     BY_OPERATOR,           ASKS,   DECIDED,   on_worker},
+    [COMMAND_STATS]      = {"stats",      BY_CLIENT,             ASKS,   DECIDED,   on_stats},
+    [COMMAND_CLOCK]      = {"clock",      BY_OPERATOR,           ASKS,   DECIDED,   on_clock, .held = "the clock is there"},
+    [COMMAND_WAKE]       = {"wake",       BY_WORKER,             ASKS,   DECIDED,   on_wake, .held = "its time has come, or it is stopped"},
+    [COMMAND_WAKE_STOP]  = {"wake_stop",  BY_WORKER,             ASKS,   DECIDED,   on_wake_stop},
+    [COMMAND_DRAIN]      = {"drain",      BY_SERVER,             ASKS,   DECIDED,   on_drain},
 };
 /* clang-format on */
 

@@ -411,11 +411,11 @@ enum command_answer {
 struct command_row {
     const char *name;
     unsigned senders;           /* bits of enum command_sender */
-    bool writes;                /* a success says that it was written */
-    enum command_answer answer; /* when it is decided in a batch */
-    const char *held;           /* what its answer may wait for beyond that batch; or NULL */
-    void (*prepare)(struct batch *, struct command *); /* NULL: needs nothing known in advance */
+    bool writes;                /* a success says that something was written */
+    enum command_answer answer; /* when it was decided in a batch */
     void (*decide)(struct batch *, struct command *);
+    void (*prepare)(struct batch *, struct command *); /* NULL: needs nothing known in advance */
+    const char *held; /* its answer may wait beyond its batch, until ...; NULL: it does not */
 };
 const struct command_row *command_row(enum command_kind kind);
 bool command_is_from(const struct command *command,

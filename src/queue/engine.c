@@ -7,11 +7,18 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "queue/engine.h"
+
 #include "base/log.h"
 #include "base/mem.h"
-#include "queue/flow.h"
-#include "queue/guest.h"
+#include "queue/decide.h"
+#include "queue/guests.h"
+#include "queue/publish.h"
+#include "queue/steer.h"
 #include "store/fleet.h"
+
+#define BATCH_TRIES_MAX 5 /* begins again when another node was faster */
+#define TEND_AFTER_MS   SECOND_MS
+#define STORE_PAUSE_MS  200 /* before trying due work again while the store is full or away */
 
 static void init(struct engine *engine, const struct engine_options *options)
 {
@@ -29,18 +36,17 @@ static void init(struct engine *engine, const struct engine_options *options)
         engine->shared || !options->clock->by_hand ? OWN_RENEW_MS : NEVER_MS;
     engine->due.apart_ms = engine->shared && !options->clock->by_hand ? QUEUE_CLOCKS_APART_MS : 0;
     engine->epoch = engine->shared ? 0 : 1;
-    list_init(&engine->put_off);
+    list_init(&engine->late_hints);
     failover_begin(engine);
     workers_init(&engine->workers);
     turns_init(&engine->turns);
-    engine->sleepers = HEAP_INIT(sleeper_before);
+    timers_init(&engine->timers);
+    claims_init(&engine->claims);
     list_init(&engine->pending);
-    list_init(&engine->waiting);
     list_init(&engine->jobs);
-    list_init(&engine->windings);
-    engine->sweeping = options->retention_ms > 0; /* what grew old while nobody was there */
-    engine->sweep.oldest_ms = NEVER_MS;
-    engine->sweep_at_ms = engine->tend_at_mono_ms = NEVER_MS;
+    list_init(&engine->winding.commands);
+    retention_init(&engine->retention, options->retention_ms);
+    engine->tend_at_mono_ms = NEVER_MS;
     engine->pause_until_mono_ms = INT64_MIN;
 }
 
@@ -68,8 +74,6 @@ void engine_ready(void *engine_pointer, struct str queue, struct str type)
     (void)type;
     if (engine != NULL) {
         lanes_wake(&engine->lanes, queue);
-    }
-    if (engine != NULL) {
         turns_ready(engine, queue);
     }
 }
@@ -113,61 +117,41 @@ static void move_all(struct list *to, struct list *from)
     }
 }
 
-static void release_waiting(struct engine *engine, struct list *out)
-{
-    LIST_EACH(&engine->waiting, it)
-    {
-        struct command *command = HOLDER(it, struct command, claim.waiting);
-        claim_unpark(engine, command);
-        list_append(out, &command->link);
-    }
-}
-
 /* Everything that the engine still holds goes back with this error. */
 static void return_everything(struct engine *engine, const struct err *err, struct list *out)
 {
     struct list held;
     list_init(&held);
-    release_waiting(engine, &held);
-    wake_all(engine, &held);
+    claims_unpark_all(engine, &held);
+    timers_fire(engine, (struct now){INT64_MAX, INT64_MAX}, &held);
     move_all(&held, &engine->pending);
     move_all(&held, &engine->jobs);
-    move_all(&held, &engine->windings);
+    move_all(&held, &engine->winding.commands);
     fail_all(&held, err, false);
     move_all(out, &held);
 }
 
 /* ---- A batch ---- */
 
-static void admit(struct batch *batch)
+static void take_commands(struct batch *batch)
 {
     struct engine *engine = batch->engine;
     size_t n = 0;
     move_all(&batch->commands, &engine->jobs);
     LIST_EACH(&engine->pending, it)
     {
-        if (n == BATCH_COMMANDS_MAX) {
+        if (n++ == BATCH_COMMANDS_MAX) {
             break;
         }
-        n++;
         list_remove(it);
         list_append(&batch->commands, it);
+        engine->commands++;
     }
-    engine->commands += n;
     engine->behind = list_empty(&engine->pending) ? 0 : engine->behind + 1;
 }
 
-static void prepare_all(struct batch *batch)
-{
-    turns_propose(batch);
-    LIST_EACH(&batch->commands, it)
-    {
-        decide_prepare(batch, HOLDER(it, struct command, link));
-    }
-    claims_propose(batch);
-    pools_return(batch);
-}
-
+/* What is decided first counts for what follows: what has fallen due, commands in the order they
+ * came, claims that waited, turns, guests; each with all its consequences. */
 static void decide_all(struct batch *batch)
 {
     janitor_decide(batch);
@@ -190,30 +174,12 @@ static void decide_all(struct batch *batch)
     claims_meet(batch);
 }
 
-static void fail_batch(struct batch *batch)
+/* The batch came to nothing: broker, guests and workers are told, as far as they knew of it. */
+static void undo(struct batch *batch)
 {
-    struct engine *engine = batch->engine;
     claims_give_back(batch);
     publish_aborts(batch, false);
     guests_settle(batch, false);
-    fail_all(&batch->answered, &batch->err, true);
-    move_all(&batch->commands, &batch->deferred);
-    move_all(&batch->commands, &engine->jobs);
-    move_all(&batch->commands, &engine->windings);
-    fail_all(&batch->commands, &batch->err, false);
-    move_all(&batch->answered, &batch->commands);
-    engine->pause_until_mono_ms = batch->now.mono_ms + STORE_PAUSE_MS;
-}
-
-static void undo_chunks(struct list *commands)
-{
-    LIST_EACH(commands, it)
-    {
-        struct command *command = HOLDER(it, struct command, link);
-        if (command->kind == COMMAND_BULK) {
-            bulk_undo_chunk(command);
-        }
-    }
 }
 
 /* Another node changed one of the tasks first: nothing was written, everything is decided anew. */
@@ -222,11 +188,9 @@ static void begin_again(struct batch *batch)
     struct engine *engine = batch->engine;
     struct list again;
     list_init(&again);
-    claims_give_back(batch);
-    publish_aborts(batch, false);
-    guests_settle(batch, false);
-    undo_chunks(&engine->jobs);
-    undo_chunks(&batch->answered);
+    undo(batch);
+    bulk_undo_chunks(&engine->jobs);
+    bulk_undo_chunks(&batch->answered);
     move_all(&again, &batch->answered);
     move_all(&again, &batch->deferred);
     move_all(&again, &batch->commands); /* not yet decided when the store said no */
@@ -234,56 +198,80 @@ static void begin_again(struct batch *batch)
     move_all(&engine->pending, &again);
 }
 
-static void die(struct engine *engine, const struct err *err, struct list *answered)
-{
-    engine->dead = true;
-    log_error("the store cannot be trusted any more, ending: %s", err->text);
-    return_everything(engine, err, answered);
-}
-
-static void settle_batch(struct batch *batch, bool lost)
+/* The store said no: nothing was changed, and everybody who wanted a change is told so. */
+static void fail(struct batch *batch)
 {
     struct engine *engine = batch->engine;
-    if (lost && ++engine->losses < BATCH_TRIES_MAX) {
-        begin_again(batch);
-        return;
-    }
-    engine->losses = 0;
-    if (lost) {
-        err_set(&batch->err, ERR_UNAVAILABLE, "others keep changing the same tasks");
-    }
-    if (batch_ok(batch)) {
-        struct list deferred;
-        list_init(&deferred);
-        move_all(&deferred, &batch->deferred); /* before those that came after them */
-        move_all(&deferred, &engine->pending);
-        move_all(&engine->pending, &deferred);
-        publish(batch);
-        engine->pause_until_mono_ms = batch->writes ? INT64_MIN : engine->pause_until_mono_ms;
-        return;
-    }
-    fail_batch(batch);
-    if (batch->err.kind == ERR_FATAL) {
-        die(engine, &batch->err, &batch->answered);
+    undo(batch);
+    fail_all(&batch->answered, &batch->err, true);
+    move_all(&batch->commands, &batch->deferred);
+    move_all(&batch->commands, &engine->jobs);
+    move_all(&batch->commands, &engine->winding.commands);
+    fail_all(&batch->commands, &batch->err, false);
+    move_all(&batch->answered, &batch->commands);
+    engine->pause_until_mono_ms = batch->now.mono_ms + STORE_PAUSE_MS;
+    engine->dead = batch->err.kind == ERR_FATAL;
+    if (engine->dead) {
+        log_error("the store cannot be trusted any more, ending: %s", batch->err.text);
+        return_everything(engine, &batch->err, &batch->answered);
     } else {
         log_warn("the store refused a batch: %s", batch->err.text);
+    }
+}
+
+static void succeed(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    struct list deferred;
+    list_init(&deferred);
+    move_all(&deferred, &batch->deferred); /* before those that came after them */
+    move_all(&deferred, &engine->pending);
+    move_all(&engine->pending, &deferred);
+    publish(batch);
+    if (batch->writes) {
+        engine->pause_until_mono_ms = INT64_MIN;
+    }
+    if (batch->writes && engine->tend_at_mono_ms == NEVER_MS) {
+        engine->tend_at_mono_ms = batch->now.mono_ms + TEND_AFTER_MS;
     }
 }
 
 static void run_batch(struct engine *engine, struct list *answered)
 {
     struct batch batch;
-    bool lost = false;
     batch_init(&batch, engine);
-    admit(&batch);
+
+    /* What came, and what has fallen due. */
+    take_commands(&batch);
     janitor_collect(&batch);
-    prepare_all(&batch);
+
+    /* What it needs: turns come before claims, claims of this batch before those that wait. */
+    turns_propose(&batch);
+    LIST_EACH(&batch.commands, it)
+    {
+        decide_prepare(&batch, HOLDER(it, struct command, link));
+    }
+    claims_propose(&batch);
+    claims_return_pools(&batch);
+
     if (batch_load(&batch)) {
         decide_all(&batch);
     }
-    batch_save(&batch, &lost);
+    batch_save(&batch);
     engine->batches++;
-    settle_batch(&batch, lost);
+
+    engine->losses = batch.lost ? engine->losses + 1 : 0;
+    if (batch.lost && engine->losses < BATCH_TRIES_MAX) {
+        begin_again(&batch);
+    } else if (batch.lost || !batch_ok(&batch)) {
+        if (batch.lost) {
+            err_set(&batch.err, ERR_UNAVAILABLE, "others keep changing the same tasks");
+        }
+        engine->losses = 0;
+        fail(&batch);
+    } else {
+        succeed(&batch);
+    }
     move_all(answered, &batch.answered);
     batch_fini(&batch);
 }
@@ -305,26 +293,15 @@ static void tend(struct engine *engine, struct now now)
     }
 }
 
-static bool winds(const struct engine *engine)
-{
-    int64_t wait_ms;
-    return !list_empty(&engine->windings) && wind_rests(engine, &wait_ms);
-}
-
-static bool has_work(struct engine *engine)
-{
-    return !engine->dead && (!list_empty(&engine->pending) || !list_empty(&engine->jobs) ||
-                             winds(engine) || engine_due_in_ms(engine) == 0);
-}
-
 bool engine_step(struct engine *engine, struct list *commands)
 {
     struct list answered;
+    struct err err = {.kind = ERR_FATAL, .text = "the store failed"};
+    int64_t wait_ms;
     list_init(&answered);
     move_all(&engine->pending, commands);
     if (engine->dead) {
-        struct err err = {.kind = ERR_UNAVAILABLE,
-                          .text = "the store failed; the server is ending"};
+        err_set(&err, ERR_UNAVAILABLE, "the store failed; the server is ending");
         return_everything(engine, &err, &answered);
         answer(engine, &answered);
         return false;
@@ -333,19 +310,19 @@ bool engine_step(struct engine *engine, struct list *commands)
     shared_poll(engine, clock_now(engine->with.clock));
     run_batch(engine, &answered);
     failover_look(engine, clock_now(engine->with.clock));
-    wake_due(engine, clock_now(engine->with.clock), &answered);
+    timers_fire(engine, clock_now(engine->with.clock), &answered);
     wind_end(engine, &answered);
+    answer(engine, &answered);
     if (engine->dead) {
-        struct err err = {.kind = ERR_FATAL, .text = "the store failed"};
-        answer(engine, &answered);
         engine->with.host.failed(engine->with.host.arg, &err);
         return false;
     }
-    answer(engine, &answered);
     if (list_empty(&engine->pending)) {
         tend(engine, clock_now(engine->with.clock));
     }
-    return has_work(engine);
+    bool winds = !list_empty(&engine->winding.commands) && wind_rests(engine, &wait_ms);
+    return !list_empty(&engine->pending) || !list_empty(&engine->jobs) || winds ||
+           engine_due_in_ms(engine) == 0;
 }
 
 bool engine_paused(const struct engine *engine, struct now now)
@@ -364,7 +341,7 @@ int64_t engine_event_in_ms(struct engine *engine, struct now now)
     if (in != NEVER_MS && engine_paused(engine, now)) {
         in = MAX(in, engine->pause_until_mono_ms - now.mono_ms);
     }
-    return MIN(in, wake_in_ms(engine, now));
+    return MIN(in, timers_in_ms(engine, now));
 }
 
 int64_t engine_due_in_ms(struct engine *engine)
@@ -394,6 +371,6 @@ void engine_free(struct engine *engine)
     turns_fini(&engine->turns);
     shared_fini(engine);
     mem_free(engine->unfollowed.at);
-    heap_fini(&engine->sleepers);
+    timers_fini(&engine->timers);
     mem_free(engine);
 }

@@ -10,8 +10,12 @@
  * Thread: engine. Keeps: G2 and G3 for work inside servers, as far as a lost tail allows.
  *
  * SPDX-License-Identifier: MIT */
+#include "queue/failover.h"
+
 #include "base/log.h"
+#include "queue/decide.h"
 #include "queue/engine.h"
+#include "queue/guests.h"
 #include "store/fleet.h"
 
 void failover_begin(struct engine *engine)
@@ -30,7 +34,7 @@ static bool is_certain(struct engine *engine, bool doubt, struct now now)
     LIST_EACH(&engine->workers.recent, it)
     {
         struct worker *worker = HOLDER(it, struct worker, recent);
-        bool own = task_worker_reserved(worker->id) && is_own(engine, worker->id);
+        bool own = task_worker_reserved(worker->id) && shared_is_own(engine, worker->id);
         LIST_EACH(&worker->attempts, at)
         {
             struct due_entry *entry = HOLDER(at, struct due_entry, of_worker);
@@ -81,8 +85,8 @@ void failover_look(struct engine *engine, struct now now)
     }
 }
 
-bool runs_unknown(const struct engine *engine, const struct due_entry *entry,
-                  const struct task *row)
+bool failover_runs_unknown(const struct engine *engine, const struct due_entry *entry,
+                           const struct task *row)
 {
     return engine->shared && entry != NULL && entry->timeout_at_ms != 0 &&
            entry->kind != WORKER_REMOTE &&

@@ -4,6 +4,7 @@
  * told again what became of the task, whoever comes too late is refused.
  *
  * SPDX-License-Identifier: MIT */
+#include "queue/decide.h"
 #include "queue/engine.h"
 
 /* ---- Heartbeats ---- */

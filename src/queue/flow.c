@@ -10,14 +10,22 @@
  * changes nothing, so it does no harm to look once too often, and a new kind of change needs no new
  * code.
  *
- * Thread: engine.
+ * A task with very many dependents is followed in slices: one commit looks at FOLLOW_MAX of them at
+ * most; the others are told in commits of their own, and commands are served in between. That some
+ * are left is on record, in the commit that leaves them, until the last one was told. A slice reads
+ * how the task stands by then, and to tell somebody twice changes nothing, so only the name of the
+ * task is kept: after a crash its dependents are gone through from the first.
+ *
+ * Thread: engine. Keeps: I6, I8.
  *
  * SPDX-License-Identifier: MIT */
 #include "queue/flow.h"
 
+#include "base/array.h"
 #include "base/buf.h"
-#include "base/mem.h"
+#include "queue/engine.h"
 #include "queue/kin.h"
+#include "store/record.h"
 #include "task/family.h"
 
 static bool ended_badly(enum task_state state)
@@ -49,9 +57,9 @@ void flow_note(struct batch *batch, struct item *item)
 {
     if (!item->walks) {
         item->walks = true;
-        items_add(&batch->walk, item);
+        items_add(&batch->walk.next, item);
     }
-    batch->born_changed = batch->born_changed || item->order != NULL;
+    batch->walk.born_changed = batch->walk.born_changed || item->order != NULL;
 }
 
 /* ---- Families ---- */
@@ -63,7 +71,7 @@ static void cancel_one(struct batch *batch, struct item *item, struct str reason
     bool asked = item->now.cancel_requested;
     if (task_cancel(&item->now, reason, batch->now.wall_ms, &refused) && !asked) {
         change(batch, item, cause);
-        tell_cancel(batch, item);
+        batch_abort_cancelled(batch, item);
     }
 }
 
@@ -292,16 +300,41 @@ static void settle_waiting(struct batch *batch, struct item **waits, size_t coun
     }
 }
 
+static void leave(struct batch *batch, struct task_id id, struct task_id after)
+{
+    struct unfollowed_list *list = &batch->walk.unfollowed;
+    *ARRAY_PUSH(list->at, list->count, list->room) = (struct unfollowed){id, after};
+    batch->writes = true;
+}
+
+/* Cuts the list where the batch has looked at enough; what is behind the cut is left for later. */
+static void cut(struct batch *batch, struct item **ended, size_t count, struct kin_list *kin)
+{
+    if (kin->count <= batch->walk.left) {
+        batch->walk.left -= kin->count;
+        return;
+    }
+    size_t kept = batch->walk.left, from = kin->at[kept].of;
+    bool begun = kept > 0 && kin->at[kept - 1].of == from;
+    leave(batch, ended[from]->id, begun ? kin->at[kept - 1].id : TASK_ID_NONE);
+    for (size_t i = from + 1; i < count; i++) {
+        leave(batch, ended[i]->id, TASK_ID_NONE);
+    }
+    kin->count = kept;
+    batch->walk.left = 0;
+}
+
 /* Whoever waits for one of these, which have ended, live again, or are gone. */
-void flow_dependents(struct batch *batch, struct item **ended, size_t count, struct task_id after)
+static void follow_dependents(struct batch *batch, struct item **ended, size_t count,
+                              struct task_id after)
 {
     struct kin_list kin;
     struct items waits = {0};
     if (count == 0 ||
-        !kin_ask(batch, KIN_WAITING, ended, count, after, batch->follow_left + 1, &kin)) {
+        !kin_ask(batch, KIN_WAITING, ended, count, after, batch->walk.left + 1, &kin)) {
         return;
     }
-    flow_cut(batch, ended, count, &kin);
+    cut(batch, ended, count, &kin);
     if (!kin_load(batch, kin.at, kin.count, false)) {
         return;
     }
@@ -407,7 +440,7 @@ static void run_round(struct batch *batch, struct items *round)
         }
     }
     if (batch_ok(batch)) {
-        flow_dependents(batch, ended, n, TASK_ID_NONE);
+        follow_dependents(batch, ended, n, TASK_ID_NONE);
     }
 }
 
@@ -415,8 +448,8 @@ static void run_round(struct batch *batch, struct items *round)
  * batch. */
 static void settle_orders(struct batch *batch)
 {
-    for (size_t i = 0; batch->born_changed && i < batch->born.count; i++) {
-        struct item *item = batch->born.at[i];
+    for (size_t i = 0; batch->walk.born_changed && i < batch->walk.born.count; i++) {
+        struct item *item = batch->walk.born.at[i];
         if (item->order == NULL) {
             continue; /* a hold that began at once, see guest_open() */
         }
@@ -427,14 +460,14 @@ static void settle_orders(struct batch *batch)
         item->order->task.depends = depends;
         item->order->task.depends_count = depends_count;
     }
-    batch->born_changed = false;
+    batch->walk.born_changed = false;
 }
 
 void flow_follow(struct batch *batch)
 {
-    while (batch->walk.count > 0 && batch_ok(batch)) {
-        struct items round = batch->walk;
-        batch->walk = (struct items){0};
+    while (batch->walk.next.count > 0 && batch_ok(batch)) {
+        struct items round = batch->walk.next;
+        batch->walk.next = (struct items){0};
         for (size_t i = 0; i < round.count; i++) {
             round.at[i]->walks = false;
         }
@@ -442,4 +475,113 @@ void flow_follow(struct batch *batch)
         mem_free(round.at);
     }
     settle_orders(batch);
+}
+
+/* ---- What is left for later ---- */
+
+static bool has(const struct unfollowed_list *list, struct task_id id)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (id_eq(list->at[i].id, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Another node may have left something behind and died: the leader takes it on. */
+static void take_on(struct batch *batch)
+{
+    struct engine *engine = batch->engine;
+    struct err err = ERR_INIT;
+    struct records left;
+    int64_t next_ms;
+    if (!engine->shared || engine->epoch == 0 || batch->now.mono_ms < engine->unfollowed_look_ms ||
+        !batch_begin(batch)) {
+        return;
+    }
+    engine->unfollowed_look_ms = batch->now.mono_ms + FOLLOW_TAKEN_ON_MS;
+    if (!tx_records_due(batch->tx, RECORD_FOLLOW, batch->now.wall_ms, FOLLOW_MAX, &batch->arena,
+                        &left, &next_ms, &err)) {
+        batch_fail_store(batch, &err);
+        return;
+    }
+    for (size_t i = 0; i < left.count; i++) {
+        if (!has(&batch->walk.unfollowed, left.at[i].id)) {
+            leave(batch, left.at[i].id, TASK_ID_NONE);
+        }
+    }
+}
+
+void flow_resume(struct batch *batch)
+{
+    const struct unfollowed_list *before = &batch->engine->unfollowed;
+    for (size_t i = 0; batch_ok(batch) && i < before->count; i++) {
+        const struct unfollowed *left = &before->at[i];
+        struct item *item = batch->walk.left > 0 ? batch_item(batch, left->id) : NULL;
+        if (item == NULL) {
+            leave(batch, left->id, left->after);
+        } else if (item->found && !item->removed) {
+            follow_dependents(batch, &item, 1, left->after);
+            batch->writes = true;
+        }
+    }
+    take_on(batch);
+}
+
+bool flow_save(struct batch *batch, struct err *err)
+{
+    const struct unfollowed_list *before = &batch->engine->unfollowed,
+                                 *after = &batch->walk.unfollowed;
+    for (size_t i = 0; i < after->count; i++) {
+        struct record record = {.kind = RECORD_FOLLOW,
+                                .id = after->at[i].id,
+                                .due_ms = batch->now.wall_ms + FOLLOW_TAKEN_ON_MS,
+                                .body = STR("{}")};
+        struct record_save save = {.record = &record};
+        /* Not applied: it is on record already, by another node. */
+        if (!has(before, after->at[i].id) && !tx_records_save(batch->tx, &save, 1, err)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < before->count; i++) {
+        if (!has(after, before->at[i].id) &&
+            !tx_records_delete(batch->tx, RECORD_FOLLOW, &before->at[i].id, 1, err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void flow_publish(struct batch *batch)
+{
+    struct unfollowed_list old = batch->engine->unfollowed;
+    batch->engine->unfollowed = batch->walk.unfollowed;
+    batch->walk.unfollowed = old; /* freed with the batch */
+}
+
+bool flow_unfinished(const struct engine *engine)
+{
+    return engine->unfollowed.count > 0;
+}
+
+bool flow_boot(struct engine *engine, struct err *err)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct records left;
+    struct record_filter all = {.kind = RECORD_FOLLOW, .oldest_first = true};
+    if (engine->shared) {
+        return true; /* the leader takes it on */
+    }
+    if (!store_begin(engine->store, &tx, err) || !tx_records_list(tx, &all, &arena, &left, err)) {
+        return false;
+    }
+    engine->unfollowed.at = mem_array(NULL, left.count + 1, sizeof *engine->unfollowed.at);
+    engine->unfollowed.room = left.count + 1;
+    for (size_t i = 0; i < left.count; i++) {
+        engine->unfollowed.at[engine->unfollowed.count++] =
+            (struct unfollowed){left.at[i].id, TASK_ID_NONE};
+    }
+    return true;
 }

@@ -8,10 +8,30 @@
 #ifndef ERRAND_QUEUE_FLOW_H
 #define ERRAND_QUEUE_FLOW_H
 
-#include "queue/engine.h"
+#include "queue/item.h"
 
 #define FOLLOW_MAX         500 /* waiting tasks that one commit looks at; see flow_resume() */
 #define FOLLOW_TAKEN_ON_MS (10 * SECOND_MS) /* then another node may take it on */
+
+struct engine;
+
+/* A task that ended, of which some dependents have not been told. */
+struct unfollowed {
+    struct task_id id;
+    struct task_id after; /* those up to here have */
+};
+struct unfollowed_list {
+    struct unfollowed *at; /* owned */
+    size_t count, room;
+};
+
+struct walk {                          /* of one batch */
+    struct items next;                 /* to be looked at */
+    struct items born;                 /* items with an order */
+    bool born_changed;                 /* the orders do not say yet how they stand */
+    size_t left;                       /* waiting tasks that may still be looked at */
+    struct unfollowed_list unfollowed; /* what will be left if this batch commits */
+};
 
 /* Draws all consequences of what the batch has changed so far, in the same transaction. Idempotent.
  */
@@ -27,28 +47,5 @@ MUST_CHECK bool flow_save(struct batch *batch, struct err *err); /* what is left
 void flow_publish(struct batch *batch);                          /* the batch was committed */
 MUST_CHECK bool flow_boot(struct engine *engine, struct err *err);
 bool flow_unfinished(const struct engine *engine);
-
-/* A manual retry: of a container it goes on from the first child that did not end well; a task
- * whose dependencies are unmet waits for them; a child is refused. */
-MUST_CHECK bool flow_revive(struct batch *batch, struct item *item, const void *owner,
-                            struct err *err);
-
-/* A container's new priority is its family's. */
-MUST_CHECK bool flow_change(struct batch *batch, struct item *container,
-                            const struct task_patch *patch, const void *owner, struct err *err);
-
-/* A finished task is removed, and all that is below it; nobody may wait for it in vain. */
-MUST_CHECK bool flow_remove(struct batch *batch, struct item *item, const void *owner,
-                            struct err *err);
-
-/* create.c: states and relations of new tasks that have any. */
-MUST_CHECK bool flow_begin(struct batch *batch, struct command *command);
-
-/* ---- Among the files of the flow ---- */
-
-/* Whoever waits for one of these, which have ended, live again, or are gone; behind `after`. */
-void flow_dependents(struct batch *batch, struct item **ended, size_t count, struct task_id after);
-/* Keeps of the list what this batch may still look at, and leaves the rest for later. */
-void flow_cut(struct batch *batch, struct item **ended, size_t count, struct kin_list *kin);
 
 #endif

@@ -3,10 +3,12 @@
  * Thread: engine. Keeps: I6 (what a change implies is written in its transaction).
  *
  * SPDX-License-Identifier: MIT */
-#include "queue/guest.h"
+#include "queue/guests.h"
 
+#include "queue/create.h"
+#include "queue/decide.h"
 #include "queue/engine.h"
-#include "queue/flow.h"
+#include "queue/publish.h"
 #include "store/fleet.h"
 
 /* ---- The engine's side ---- */
@@ -161,6 +163,16 @@ void guests_settle(struct batch *batch, bool committed)
     }
 }
 
+/* Who leads; and in any case they look again, because others have written meanwhile. */
+void guests_look_again(struct engine *engine)
+{
+    for (size_t i = 0; i < engine->with.guests_count; i++) {
+        if (engine->with.guests[i]->leads != NULL) {
+            engine->with.guests[i]->leads(engine->with.guests[i], engine->epoch != 0);
+        }
+    }
+}
+
 /* ---- The guest's side ---- */
 
 struct tx *guest_tx(struct batch *batch)
@@ -301,7 +313,7 @@ bool guest_cancel(struct batch *batch, struct task_id id, struct str reason, str
         return false;
     }
     batch_change(batch, item, item->owner == NULL ? batch : item->owner);
-    tell_cancel(batch, item);
+    batch_abort_cancelled(batch, item);
     return true;
 }
 
@@ -344,7 +356,7 @@ void guest_review(struct batch *batch, struct task_id id)
 {
     struct item *item = batch_item(batch, id);
     if (item != NULL) {
-        review_item(batch, item);
+        shared_review_item(batch, item);
     }
 }
 
@@ -378,7 +390,7 @@ void guest_hush(struct batch *batch, struct str queue)
 void guest_tell(struct batch *batch, struct str topic, struct str name, struct str json)
 {
     struct task none = {.id = TASK_ID_NONE};
-    struct event *event = publish_tell(batch, EVENT_TOPIC, &none);
+    struct event *event = publish_event(batch, EVENT_TOPIC, &none);
     if (event != NULL) {
         struct arena *arena = &batch->events->arena;
         event->topic = arena_str(arena, topic);

@@ -6,7 +6,13 @@
  * Thread: engine. Keeps: G5 (on time, not on a tick), G7, G9.
  *
  * SPDX-License-Identifier: MIT */
+#include "queue/janitor.h"
+
 #include "queue/engine.h"
+
+#define SWEEP_CHUNK      500
+#define SWEEP_PAUSE_MS   HOUR_MS /* between two walks through the history */
+#define BATCH_BEHIND_MAX 16      /* so many batches do leases wait for commands that came before */
 
 void janitor_collect(struct batch *batch)
 {
@@ -16,7 +22,7 @@ void janitor_collect(struct batch *batch)
         return;
     }
     batch->fired_count = due_collect(&engine->due, batch->now, batch->fired, BATCH_DUE_MAX);
-    guard_leases(batch);
+    shared_guard_leases(batch);
     batch->fired_count = paused ? 0 : batch->fired_count;
     for (size_t i = 0; i < batch->fired_count; i++) {
         batch_need(batch, batch->fired[i]->id, false);
@@ -58,7 +64,7 @@ static bool end_in_server(struct batch *batch, struct item *item, struct due_ent
 {
     if (entry->timeout_at_ms > batch->now.mono_ms && entry->lease_at_ms <= batch->now.mono_ms &&
         (entry->stop_at_ms == 0 || entry->stop_at_ms > batch->now.mono_ms)) {
-        return renew_own(batch, item, entry, err);
+        return shared_renew_own(batch, item, entry, err);
     }
     if (entry->stop_at_ms != 0 && entry->stop_at_ms <= batch->now.mono_ms) {
         if (entry->kind == WORKER_RUN) {
@@ -76,20 +82,14 @@ static bool end_in_server(struct batch *batch, struct item *item, struct due_ent
     return false;
 }
 
-static bool end_running(struct batch *batch, struct item *item, struct due_entry *entry,
-                        struct err *err)
-{
-    return entry->kind == WORKER_REMOTE ? end_remote(batch, item, entry, err)
-                                        : end_in_server(batch, item, entry, err);
-}
-
 static bool settle(struct batch *batch, struct item *item, struct due_entry *entry, struct err *err)
 {
     struct task *task = &item->now;
     int64_t now_ms = batch->now.wall_ms;
     switch (task->state) {
     case TASK_RUNNING:
-        return end_running(batch, item, entry, err);
+        return entry->kind == WORKER_REMOTE ? end_remote(batch, item, entry, err)
+                                            : end_in_server(batch, item, entry, err);
     case TASK_RETRYING:
         return task_due(task, now_ms, err);
     case TASK_SCHEDULED:
@@ -155,7 +155,7 @@ void janitor_decide(struct batch *batch)
     }
     for (size_t i = 0; batch_ok(batch) && i < batch->fired_count; i++) {
         struct item *item = batch_item(batch, batch->fired[i]->id);
-        if (item != NULL && item->owner == NULL && !is_stale(batch, item, batch->fired[i]) &&
+        if (item != NULL && item->owner == NULL && !shared_is_stale(batch, item, batch->fired[i]) &&
             item->found && !is_awaited(batch, item, batch->fired[i]) &&
             settle(batch, item, batch->fired[i], &refused)) {
             batch_change(batch, item, batch->fired);
@@ -165,39 +165,63 @@ void janitor_decide(struct batch *batch)
 
 /* ---- Retention ---- */
 
-static bool sweep_due(const struct engine *engine, struct now now)
+void retention_init(struct retention *retention, int64_t keep_ms)
 {
-    return engine->with.retention_ms > 0 &&
-           (engine->sweeping || engine->sweep_at_ms <= now.wall_ms);
+    *retention = (struct retention){.at = {.oldest_ms = NEVER_MS}, .begins_at_ms = NEVER_MS};
+    retention->under_way = keep_ms > 0; /* what grew old while nobody was there */
+}
+
+/* The history is walked at most once a pause; the first end sets the time of the next walk. */
+void janitor_note_end(struct engine *engine, const struct task *ended)
+{
+    int64_t due_ms = ended->finished_ms + engine->with.retention_ms;
+    engine->retention.begins_at_ms = MIN(engine->retention.begins_at_ms, due_ms);
 }
 
 int64_t janitor_sweep_in_ms(const struct engine *engine, struct now now)
 {
-    if (engine->with.retention_ms <= 0 || (!engine->sweeping && engine->sweep_at_ms == NEVER_MS)) {
+    const struct retention *walk = &engine->retention;
+    if (engine->with.retention_ms <= 0 || (!walk->under_way && walk->begins_at_ms == NEVER_MS)) {
         return NEVER_MS;
     }
-    return engine->sweeping ? 0 : MAX(engine->sweep_at_ms - now.wall_ms, 0);
+    return walk->under_way ? 0 : MAX(walk->begins_at_ms - now.wall_ms, 0);
 }
 
 bool janitor_sweeps(const struct batch *batch)
 {
-    return sweep_due(batch->engine, batch->now) && !engine_paused(batch->engine, batch->now);
+    return janitor_sweep_in_ms(batch->engine, batch->now) == 0 &&
+           !engine_paused(batch->engine, batch->now);
 }
 
 /* One chunk of the walk, behind what the batch saves: a task that is being revived must not be
- * swept away under it. Where the walk stands counts only when the batch was committed (publish.c).
- */
+ * swept away under it. */
 bool janitor_sweep(struct batch *batch, struct err *err)
 {
-    struct engine *engine = batch->engine;
+    const struct retention *walk = &batch->engine->retention;
     if (!janitor_sweeps(batch)) {
         return true;
     }
-    batch->sweep = engine->sweeping ? engine->sweep : (struct store_sweep){.oldest_ms = NEVER_MS};
-    batch->sweep.before_ms = batch->now.wall_ms - engine->with.retention_ms + 1;
+    batch->sweep = walk->under_way ? walk->at : (struct store_sweep){.oldest_ms = NEVER_MS};
+    batch->sweep.before_ms = batch->now.wall_ms - batch->engine->with.retention_ms + 1;
     batch->sweep.most = SWEEP_CHUNK;
     batch->sweep.removed = 0;
     batch->swept = tx_sweep(batch->tx, &batch->sweep, err);
     batch->writes = batch->writes || batch->sweep.removed > 0;
     return batch->swept;
+}
+
+void janitor_swept(struct batch *batch)
+{
+    struct retention *walk = &batch->engine->retention;
+    if (!batch->swept) {
+        return;
+    }
+    walk->at = batch->sweep;
+    walk->under_way = batch->sweep.cursor != 0;
+    if (!walk->under_way) {
+        int64_t oldest_ms = walk->at.oldest_ms, soonest_ms = batch->now.wall_ms + SWEEP_PAUSE_MS;
+        walk->begins_at_ms = oldest_ms == NEVER_MS
+                                 ? NEVER_MS
+                                 : MAX(oldest_ms + batch->engine->with.retention_ms, soonest_ms);
+    }
 }

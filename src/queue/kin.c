@@ -7,15 +7,11 @@
 
 #include <stdlib.h>
 
-#include "base/mem.h"
+#include "base/array.h"
 
 void items_add(struct items *items, struct item *item)
 {
-    if (items->count == items->room) {
-        items->room = MAX(items->room * 2, (size_t)64);
-        items->at = mem_array(items->at, items->room, sizeof *items->at);
-    }
-    items->at[items->count++] = item;
+    *ARRAY_PUSH(items->at, items->count, items->room) = item;
 }
 
 void items_fini(struct items *items)
@@ -163,7 +159,7 @@ struct item *kin_born(struct batch *batch, struct order *order, struct arena *ar
         item = batch_new_item(batch, &order->task);
         item->order = order;
         item->arena = arena;
-        items_add(&batch->born, item);
+        items_add(&batch->walk.born, item);
     }
     return item;
 }

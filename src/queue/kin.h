@@ -7,10 +7,7 @@
 #ifndef ERRAND_QUEUE_KIN_H
 #define ERRAND_QUEUE_KIN_H
 
-#include "queue/engine.h"
-
-void items_add(struct items *items, struct item *item);
-void items_fini(struct items *items);
+#include "queue/batch.h"
 
 /* The rows' answer for these items, which are put in order; `of` is their place in it. */
 MUST_CHECK bool kin_ask(struct batch *batch, enum kinship kinship, struct item **items,

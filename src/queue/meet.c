@@ -37,7 +37,7 @@ static bool others_queue(const struct batch *batch)
 static bool may_meet(const struct batch *batch)
 {
     const struct engine *engine = batch->engine;
-    return batch->orders_count > 0 && !list_empty(&engine->waiting) && !engine->shared &&
+    return batch->orders_count > 0 && !list_empty(&engine->claims.waiting) && !engine->shared &&
            !engine->draining && !engine_paused(engine, batch->now) && batch_ok(batch) &&
            !batch->lost && batch->queue_changes_count == 0 && !others_queue(batch);
 }
@@ -166,7 +166,7 @@ void claims_meet(struct batch *batch)
     }
     struct order **orders = arena_array(&batch->arena, struct order *, batch->orders_count);
     size_t n = list_plain(batch, orders);
-    for (size_t i = 0; i < n && !list_empty(&batch->engine->waiting); i++) {
+    for (size_t i = 0; i < n && !list_empty(&batch->engine->claims.waiting); i++) {
         struct command *command = orders[i] == NULL ? NULL : find_claim(batch, &orders[i]->task);
         if (command != NULL) {
             serve(batch, command, &orders[i], n - i);

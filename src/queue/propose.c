@@ -6,7 +6,7 @@
  * Thread: engine. Keeps: G4 (strict priority), and the queues' hard limits.
  *
  * SPDX-License-Identifier: MIT */
-#include "base/mem.h"
+#include "base/array.h"
 #include "queue/engine.h"
 #include "store/fleet.h"
 
@@ -66,18 +66,14 @@ static bool want_of(struct batch *batch, const struct command_claim *claim, stru
 
 static struct proposal *add_proposal(struct batch *batch, struct command *command)
 {
-    if (batch->proposals_count == batch->proposals_room) {
-        batch->proposals_room = MAX(batch->proposals_room * 2, (size_t)16);
-        batch->proposals =
-            mem_array(batch->proposals, batch->proposals_room, sizeof *batch->proposals);
-    }
-    struct proposal *proposal = &batch->proposals[batch->proposals_count++];
+    struct proposal *proposal =
+        ARRAY_PUSH(batch->proposals, batch->proposals_count, batch->proposals_room);
     *proposal = (struct proposal){.claim = command};
     command->claim.proposal = batch->proposals_count;
     return proposal;
 }
 
-void note_pending(struct batch *batch, const struct hint *hint, int64_t by)
+void claim_reserve(struct batch *batch, const struct hint *hint, int64_t by)
 {
     struct lane *lane = lane_get(&batch->engine->lanes, hint->queue);
     lane->pending += by;
@@ -162,7 +158,7 @@ static size_t take_behind_quick(struct batch *batch, const struct command_claim 
     struct want want;
     while (n > 0 && n < max && !batch->engine->shared && is_quick(claim, hints[n - 1].type) &&
            want_of(batch, claim, &want) && take(batch, &want, 1, &hints[n]) > 0) {
-        note_pending(batch, &hints[n++], 1);
+        claim_reserve(batch, &hints[n++], 1);
     }
     return n;
 }
@@ -191,7 +187,7 @@ static size_t wanted(const struct batch *batch, uint64_t want)
     {
         n += places(HOLDER(it, struct command, link), want);
     }
-    LIST_EACH(&batch->engine->waiting, it)
+    LIST_EACH(&batch->engine->claims.waiting, it)
     {
         n += places(HOLDER(it, struct command, claim.waiting), want);
     }
@@ -216,7 +212,7 @@ static struct pool *pool_fill(struct batch *batch, const struct want *want, uint
     pool->hints = arena_array(&batch->arena, struct hint, most);
     pool->count = take(batch, want, most, pool->hints);
     for (size_t i = 0; i < pool->count; i++) {
-        note_pending(batch, &pool->hints[i], 1);
+        claim_reserve(batch, &pool->hints[i], 1);
     }
     batch->pools = pool;
     return pool;
@@ -230,7 +226,7 @@ static size_t take_for(struct batch *batch, const struct command_claim *claim,
     if (!batch->engine->shared) {
         size_t n = take(batch, want, max, out);
         for (size_t i = 0; i < n; i++) {
-            note_pending(batch, &out[i], 1);
+            claim_reserve(batch, &out[i], 1);
         }
         return n;
     }
@@ -242,11 +238,11 @@ static size_t take_for(struct batch *batch, const struct command_claim *claim,
     return n;
 }
 
-void pools_return(struct batch *batch)
+void claims_return_pools(struct batch *batch)
 {
     for (struct pool *pool = batch->pools; pool != NULL; pool = pool->next) {
         for (; pool->at < pool->count; pool->at++) {
-            note_pending(batch, &pool->hints[pool->at], -1);
+            claim_reserve(batch, &pool->hints[pool->at], -1);
             broker_give_back(batch->engine->broker, &pool->hints[pool->at]);
         }
     }
@@ -263,8 +259,9 @@ size_t claim_propose(struct batch *batch, struct command *command)
 {
     struct want want;
     struct command_claim *claim = &command->claim;
-    if (batch->engine->ground.holds || found_nothing(batch, claim) || !rooms_load(batch, claim) ||
-        !want_of(batch, claim, &want) || !may_have(batch->engine, &want)) {
+    if (batch->engine->ground.holds || found_nothing(batch, claim) ||
+        !shared_load_rooms(batch, claim) || !want_of(batch, claim, &want) ||
+        !may_have(batch->engine, &want)) {
         return 0;
     }
     size_t max = knows_at_once(batch->engine)

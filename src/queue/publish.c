@@ -1,57 +1,21 @@
-/* queue/publish.c: what a commit means for memory, and for whoever watches.
+/* queue/publish.c: what a commit means for memory, for the broker, and for whoever watches.
  *
- * Everything follows from comparing each task as it was with what it has become. This is the only
- * place that changes the engine's memory and the broker's hints, and it runs after the commit: a
- * batch that failed leaves no trace.
+ * Everything follows from comparing each task as it was with what it has become, and it happens
+ * after the commit: a batch that failed leaves no trace. Two kinds of hints are changed earlier,
+ * and put back if the batch comes to nothing: what a claim was proposed is taken from the broker
+ * (propose.c), and documents are locked for others to see (claim.c). Where nothing was changed, but
+ * found to be so, shared.c and boot.c use the single consequences of publish.h.
  *
  * Thread: engine. Keeps: I4, I5 in memory; every change of state is told once.
  *
  * SPDX-License-Identifier: MIT */
-#include "base/mem.h"
+#include "queue/publish.h"
+
+#include "base/array.h"
 #include "queue/engine.h"
-#include "queue/flow.h"
+#include "queue/guests.h"
 
 /* ---- Telling ---- */
-
-static struct event *add_event(struct batch *batch)
-{
-    if (batch->events == NULL) {
-        batch->events = mem_new(struct event_batch);
-    }
-    struct event_batch *events = batch->events;
-    if (events->count == batch->events_room) {
-        size_t room = MAX(batch->events_room * 2, (size_t)16);
-        struct event *grown = arena_alloc(&events->arena, room * sizeof *grown);
-        if (events->count > 0) {
-            memcpy(grown, events->events, events->count * sizeof *grown);
-        }
-        events->events = grown;
-        batch->events_room = room;
-    }
-    return &events->events[events->count++];
-}
-
-struct event *publish_tell(struct batch *batch, enum event_kind kind, const struct task *task)
-{
-    if (batch->engine->with.host.happened == NULL) {
-        return NULL;
-    }
-    struct event *event = add_event(batch);
-    struct arena *arena = &batch->events->arena;
-    *event = (struct event){.kind = kind,
-                            .at_ms = batch->now.wall_ms,
-                            .task = task->id,
-                            .parent = task->parent,
-                            .family = task->family,
-                            .schedule = task->schedule,
-                            .type = arena_str(arena, task->type),
-                            .queue = arena_str(arena, task->queue),
-                            .document = arena_str(arena, task->document),
-                            .state = task->state,
-                            .attempt = task->attempt,
-                            .percent = -1};
-    return event;
-}
 
 static bool progressed(const struct item *item)
 {
@@ -64,28 +28,28 @@ static void tell_item(struct batch *batch, const struct item *item)
 {
     const struct task *now = &item->now;
     struct event *event;
-    if (item->removed && (event = publish_tell(batch, EVENT_STATE, now)) != NULL) {
+    if (item->removed && (event = publish_event(batch, EVENT_STATE, now)) != NULL) {
         event->removed = true;
     }
-    if (!str_absent(item->log) && (event = publish_tell(batch, EVENT_LOG, now)) != NULL) {
+    if (!str_absent(item->log) && (event = publish_event(batch, EVENT_LOG, now)) != NULL) {
         event->text = arena_str(&batch->events->arena, item->log);
     }
-    if (progressed(item) && (event = publish_tell(batch, EVENT_PROGRESS, now)) != NULL) {
+    if (progressed(item) && (event = publish_event(batch, EVENT_PROGRESS, now)) != NULL) {
         event->percent = now->progress;
         event->text = arena_str(&batch->events->arena, now->progress_message);
     }
     if (now->state != item->was.state) {
-        publish_tell(batch, EVENT_STATE, now);
+        publish_event(batch, EVENT_STATE, now);
     }
     if (now->cancel_requested && !item->was.cancel_requested && batch->engine->shared) {
-        publish_tell(batch, EVENT_CANCEL, now);
+        publish_event(batch, EVENT_CANCEL, now);
     }
 }
 
 static void tell_queue(struct batch *batch, const struct command_queue *change)
 {
     struct task none = {.queue = change->name};
-    struct event *event = publish_tell(batch, EVENT_QUEUE, &none);
+    struct event *event = publish_event(batch, EVENT_QUEUE, &none);
     if (event != NULL) {
         event->text = !change->has_paused            ? STR("changed")
                       : change->view.settings.paused ? STR("paused")
@@ -101,7 +65,7 @@ static struct task_id holder_of(const struct task *task)
 }
 
 /* The value of its document's lock, for others to see: the attempt's lease, or the family's id. */
-struct str lock_of(const struct task *task, char out[static LOCK_TEXT])
+struct str publish_lock(const struct task *task, char out[static LOCK_TEXT])
 {
     return id_none(task->family) && !task->container
                ? task_lease_text((struct task_lease){task->attempt, task->token}, out)
@@ -112,7 +76,7 @@ void publish_hold(struct engine *engine, const struct task *task)
 {
     char lock[LOCK_TEXT];
     if (!str_absent(task->document)) {
-        broker_hold(engine->broker, task->document, holder_of(task), lock_of(task, lock));
+        broker_hold(engine->broker, task->document, holder_of(task), publish_lock(task, lock));
     }
 }
 
@@ -120,7 +84,7 @@ static void let_go(struct engine *engine, const struct task *task)
 {
     char lock[LOCK_TEXT];
     if (!str_absent(task->document)) {
-        broker_let_go(engine->broker, task->document, holder_of(task), lock_of(task, lock));
+        broker_let_go(engine->broker, task->document, holder_of(task), publish_lock(task, lock));
         turns_left(engine, task->document); /* also where the broker cannot say so */
     }
 }
@@ -159,7 +123,7 @@ void publish_offer(struct engine *engine, const struct task *task)
                                 .queued_ms = task->queued_ms});
 }
 
-void forget_due(struct engine *engine, struct task_id id)
+void publish_clear_due(struct engine *engine, struct task_id id)
 {
     struct due_entry *entry = due_find(&engine->due, id);
     if (entry != NULL && entry->worker != NULL) {
@@ -171,8 +135,8 @@ void forget_due(struct engine *engine, struct task_id id)
 }
 
 /* Sets or removes what the task waits for, and links a running one to its worker. */
-void remember_due(struct engine *engine, const struct task *task, enum due_from from,
-                  struct now now)
+void publish_set_due(struct engine *engine, const struct task *task, enum due_from from,
+                     struct now now)
 {
     struct due_entry *entry = due_find(&engine->due, task->id);
     if (entry != NULL && entry->worker != NULL) {
@@ -201,7 +165,7 @@ static void enter_running(struct engine *engine, struct lane *lane, const struct
         return;
     }
     lane_started(lane, at);
-    engine->in_server += is_own(engine, now->worker);
+    engine->in_server += shared_is_own(engine, now->worker);
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     rates_add(engine->rates.started, &engine->rates, at, 1);
     if (!id_none(now->family) || engine->shared) {
@@ -214,7 +178,7 @@ static void count_end(struct engine *engine, struct lane *lane, const struct ite
 {
     const struct task *was = &item->was, *now = &item->now;
     lane->running = MAX(lane->running - 1, 0); /* in a fleet another node may have started it */
-    engine->in_server -= is_own(engine, was->worker);
+    engine->in_server -= shared_is_own(engine, was->worker);
     lane->outcomes[now->outcome]++;
     lane->completed += now->state == TASK_COMPLETED;
     histogram_add(&lane->run, now->attempt_ended_ms - was->started_ms);
@@ -228,7 +192,7 @@ static void leave_running(struct engine *engine, struct lane *lane, const struct
         lane_wake(&engine->lanes, lane); /* a place below maxConcurrent has become free */
         if (item->strays) {
             char lock[LOCK_TEXT];
-            stray_add(&engine->strays, was, lock_of(was, lock));
+            stray_add(&engine->strays, was, publish_lock(was, lock));
         }
     }
     /* Only the holder itself gives its document on: a family keeps it until it is over. */
@@ -237,19 +201,12 @@ static void leave_running(struct engine *engine, struct lane *lane, const struct
     }
 }
 
-static void note_finished(struct engine *engine, const struct task *now)
-{
-    /* The history is walked at most once a pause; the first end sets the time of the next walk. */
-    int64_t due_ms = now->finished_ms + engine->with.retention_ms;
-    engine->sweep_at_ms = MIN(engine->sweep_at_ms, due_ms);
-}
-
 /* The row that this batch changed did not know the attempt that runs here: see failover.c. */
 static void stop_unknown(struct engine *engine, const struct item *item, struct now at)
 {
     const struct due_entry *entry = due_find(&engine->due, item->id);
     struct engine_host *host = &engine->with.host;
-    if (host->abort != NULL && runs_unknown(engine, entry, &item->was)) {
+    if (host->abort != NULL && failover_runs_unknown(engine, entry, &item->was)) {
         failover_stops(engine, at);
         host->abort(host->abort_arg, entry->id, entry->attempt, ABORT_LOST);
     }
@@ -282,12 +239,12 @@ static void note_change(struct engine *engine, const struct item *item, struct n
     }
     if (task_state_terminal(now->state) && !task_state_terminal(was->state)) {
         rates_add(engine->rates.finished, &engine->rates, at, 1);
-        note_finished(engine, now);
+        janitor_note_end(engine, now);
     }
     lane->live += !task_state_terminal(now->state) - !task_state_terminal(was->state);
     lane_settle(&engine->lanes, lane);
     bool renewed = item->renewed || was->state != now->state;
-    remember_due(engine, now, renewed ? DUE_WRITTEN : DUE_SAME, at);
+    publish_set_due(engine, now, renewed ? DUE_WRITTEN : DUE_SAME, at);
 }
 
 static void publish_items(struct batch *batch)
@@ -308,7 +265,7 @@ static void publish_items(struct batch *batch)
 static void note_born_done(struct engine *engine, const struct task *task, struct now at)
 {
     struct lane *lane = lane_get(&engine->lanes, task->queue);
-    note_finished(engine, task);
+    janitor_note_end(engine, task);
     if (task->attempt > 0) {
         lane->outcomes[task->outcome]++;
         lane->completed += task->state == TASK_COMPLETED;
@@ -324,14 +281,14 @@ static void publish_new(struct batch *batch, const struct task *task)
     } else if (task_state_terminal(task->state)) {
         note_born_done(engine, task, batch->now);
     }
-    remember_due(engine, task, DUE_WRITTEN, batch->now);
-    publish_tell(batch, EVENT_STATE, task);
+    publish_set_due(engine, task, DUE_WRITTEN, batch->now);
+    publish_event(batch, EVENT_STATE, task);
 }
 
 /* It was queued and started in one step; whoever watches is told of both. */
 static void publish_met(struct batch *batch, const struct task *task, const struct item *item)
 {
-    publish_tell(batch, EVENT_STATE, task);
+    publish_event(batch, EVENT_STATE, task);
     note_change(batch->engine, item, batch->now);
     tell_item(batch, item);
 }
@@ -361,10 +318,10 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
 {
     const struct item *item = batch_item(batch, hint->id);
     struct broker *broker = batch->engine->broker;
-    note_pending(batch, hint, -1);
+    claim_reserve(batch, hint, -1);
     if (item == NULL || item->parked || item->refused) {
         if (item != NULL && item->refused) {
-            put_off(batch->engine, hint);
+            shared_offer_later(batch->engine, hint);
         }
         return;
     }
@@ -403,29 +360,13 @@ static void publish_queues(struct batch *batch)
     }
 }
 
-static void publish_sweep(struct batch *batch)
-{
-    struct engine *engine = batch->engine;
-    if (!batch->swept) {
-        return;
-    }
-    engine->sweep = batch->sweep;
-    engine->sweeping = batch->sweep.cursor != 0;
-    if (!engine->sweeping) {
-        int64_t oldest = engine->sweep.oldest_ms;
-        int64_t due_ms = oldest == NEVER_MS ? NEVER_MS : oldest + engine->with.retention_ms;
-        engine->sweep_at_ms = MAX(due_ms, batch->now.wall_ms + SWEEP_PAUSE_MS);
-        engine->sweep_at_ms = due_ms == NEVER_MS ? NEVER_MS : engine->sweep_at_ms;
-    }
-}
-
 /* The run function of a task that was given up has returned: the task goes on as it stands. */
 static void publish_returned(struct engine *engine, const struct task *task, struct now now)
 {
     if (task->state == TASK_QUEUED) {
         publish_offer(engine, task);
     }
-    remember_due(engine, task, DUE_WRITTEN, now);
+    publish_set_due(engine, task, DUE_WRITTEN, now);
 }
 
 static void publish_strays(struct batch *batch)
@@ -465,7 +406,7 @@ void publish_aborts(struct batch *batch, bool committed)
 void publish(struct batch *batch)
 {
     struct engine *engine = batch->engine;
-    publish_sweep(batch); /* before the ends of this batch, which it has not seen */
+    janitor_swept(batch); /* before the ends of this batch, which it has not seen */
     claims_met(batch, true);
     publish_proposals(batch);
     publish_items(batch);
@@ -477,9 +418,6 @@ void publish(struct batch *batch)
     broker_flush(engine->broker);
     lanes_trim(&engine->lanes);
     guests_settle(batch, true);
-    if (batch->writes && engine->tend_at_mono_ms == NEVER_MS) {
-        engine->tend_at_mono_ms = batch->now.mono_ms + TEND_AFTER_MS;
-    }
     if (batch->events != NULL) {
         engine->with.host.happened(engine->with.host.arg, batch->events);
         batch->events = NULL;

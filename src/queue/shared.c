@@ -10,16 +10,37 @@
  * Thread: engine.
  *
  * SPDX-License-Identifier: MIT */
+#include "queue/shared.h"
+
 #include "base/log.h"
 #include "base/mem.h"
+#include "queue/decide.h"
 #include "queue/engine.h"
-#include "queue/guest.h"
+#include "queue/guests.h"
+#include "queue/publish.h"
 #include "store/fleet.h"
 
-bool is_own(const struct engine *engine, struct str worker)
+bool shared_is_own(const struct engine *engine, struct str worker)
 {
     return task_worker_kind(worker) != WORKER_REMOTE &&
            (!engine->shared || str_eq(task_worker_node(worker), engine->with.node));
+}
+
+bool shared_somebody_takes(struct batch *batch, const struct task *task)
+{
+    LIST_EACH(&batch->engine->workers.recent, it)
+    {
+        const struct worker *worker = HOLDER(it, struct worker, recent);
+        if (worker_present(worker, batch->now) && worker_takes(worker, task->type, task->queue)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < batch->engine->elsewhere.count; i++) { /* asked of other nodes */
+        if (wanted_takes(&batch->engine->elsewhere.wanted[i], task->type, task->queue)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- Limits that hold for the whole fleet ---- */
@@ -99,7 +120,7 @@ static bool ask_rooms(struct batch *batch, const struct str *names, size_t count
 }
 
 /* Before a claim takes anything: what its queues allow, their rows locked until the commit. */
-bool rooms_load(struct batch *batch, const struct command_claim *claim)
+bool shared_load_rooms(struct batch *batch, const struct command_claim *claim)
 {
     static const struct str by_default = {"default", 7};
     const struct str *names = claim->queues_count == 0 ? &by_default : claim->queues;
@@ -126,7 +147,7 @@ void prepare_review(struct batch *batch, struct command *command)
     }
 }
 
-void review_item(struct batch *batch, struct item *item)
+void shared_review_item(struct batch *batch, struct item *item)
 {
     struct engine *engine = batch->engine;
     const struct task *task = &item->now;
@@ -134,22 +155,23 @@ void review_item(struct batch *batch, struct item *item)
     if (item->owner != NULL) {
         return; /* this very batch changes it: publish.c remembers */
     }
-    if (runs_unknown(engine, entry, item->found ? task : NULL)) {
+    if (failover_runs_unknown(engine, entry, item->found ? task : NULL)) {
         batch_abort_attempt(batch, item->id, entry->attempt, ABORT_LOST);
         failover_stops(engine, batch->now);
     }
     if (!item->found || task_state_terminal(task->state)) {
-        forget_due(engine, item->id);
+        publish_clear_due(engine, item->id);
         return;
     }
     if (task->state == TASK_QUEUED) {
         publish_offer(engine, task);
     }
-    if (task->state == TASK_RUNNING && task->cancel_requested && is_own(engine, task->worker) &&
-        (entry == NULL || entry->stop_at_ms == 0)) {
+    if (task->state == TASK_RUNNING && task->cancel_requested &&
+        shared_is_own(engine, task->worker) && (entry == NULL || entry->stop_at_ms == 0)) {
         batch_abort(batch, item, ABORT_CANCEL);
     }
-    remember_due(engine, task, is_own(engine, task->worker) ? DUE_SAME : DUE_READ, batch->now);
+    publish_set_due(engine, task, shared_is_own(engine, task->worker) ? DUE_SAME : DUE_READ,
+                    batch->now);
 }
 
 void on_review(struct batch *batch, struct command *command)
@@ -157,7 +179,7 @@ void on_review(struct batch *batch, struct command *command)
     for (size_t i = 0; batch_ok(batch) && i < command->review.count; i++) {
         struct item *item = batch_item(batch, command->review.ids[i]);
         if (item != NULL) {
-            review_item(batch, item);
+            shared_review_item(batch, item);
         }
     }
     batch_answer(batch, command);
@@ -179,16 +201,6 @@ void on_heard(struct batch *batch, struct command *command)
         batch->rooms_known = ask_rooms(batch, NULL, 0);
     }
     batch_answer(batch, command);
-}
-
-/* Who leads; and in any case they look again, because others have written meanwhile. */
-void guests_look_again(struct engine *engine)
-{
-    for (size_t i = 0; i < engine->with.guests_count; i++) {
-        if (engine->with.guests[i]->leads != NULL) {
-            engine->with.guests[i]->leads(engine->with.guests[i], engine->epoch != 0);
-        }
-    }
 }
 
 void on_lead(struct batch *batch, struct command *command)
@@ -233,14 +245,14 @@ void on_elsewhere(struct batch *batch, struct command *command)
 {
     struct engine *engine = batch->engine;
     const struct command_elsewhere *said = &command->elsewhere;
-    arena_fini(&engine->elsewhere_arena);
-    struct arena *arena = &engine->elsewhere_arena;
+    arena_fini(&engine->elsewhere.arena);
+    struct arena *arena = &engine->elsewhere.arena;
     struct wanted *kept = arena_array(arena, struct wanted, said->count + 1);
     for (size_t i = 0; i < said->count; i++) {
         kept[i] = wanted_copy(&said->wanted[i], arena);
     }
-    engine->elsewhere = kept;
-    engine->elsewhere_count = said->count;
+    engine->elsewhere.wanted = kept;
+    engine->elsewhere.count = said->count;
     batch_answer(batch, command);
 }
 
@@ -248,15 +260,15 @@ void on_elsewhere(struct batch *batch, struct command *command)
  */
 static bool polls(const struct engine *engine)
 {
-    return !list_empty(&engine->put_off) ||
-           (!list_empty(&engine->waiting) && !relies_on_broker(engine));
+    return !list_empty(&engine->late_hints) ||
+           (!list_empty(&engine->claims.waiting) && !relies_on_broker(engine));
 }
 
 static void offer_again(struct engine *engine)
 {
-    LIST_EACH(&engine->put_off, it)
+    LIST_EACH(&engine->late_hints, it)
     {
-        struct put_off *late = HOLDER(it, struct put_off, link);
+        struct late_hint *late = HOLDER(it, struct late_hint, link);
         list_remove(it);
         broker_offer(engine->broker, &late->hint);
         arena_fini(&late->arena);
@@ -264,14 +276,14 @@ static void offer_again(struct engine *engine)
     }
 }
 
-void put_off(struct engine *engine, const struct hint *hint)
+void shared_offer_later(struct engine *engine, const struct hint *hint)
 {
-    struct put_off *late = mem_new(struct put_off);
+    struct late_hint *late = mem_new(struct late_hint);
     late->hint = *hint;
     late->hint.type = arena_str(&late->arena, hint->type);
     late->hint.queue = arena_str(&late->arena, hint->queue);
     late->hint.document = arena_str(&late->arena, hint->document);
-    list_append(&engine->put_off, &late->link);
+    list_append(&engine->late_hints, &late->link);
 }
 
 static void poll_now(struct engine *engine, int64_t now_ms)
@@ -320,10 +332,10 @@ void shared_look(struct engine *engine)
 
 void shared_fini(struct engine *engine)
 {
-    arena_fini(&engine->elsewhere_arena);
-    LIST_EACH(&engine->put_off, it)
+    arena_fini(&engine->elsewhere.arena);
+    LIST_EACH(&engine->late_hints, it)
     {
-        struct put_off *late = HOLDER(it, struct put_off, link);
+        struct late_hint *late = HOLDER(it, struct late_hint, link);
         list_remove(it);
         arena_fini(&late->arena);
         mem_free(late);
@@ -334,11 +346,11 @@ void shared_fini(struct engine *engine)
 
 /* By its row, nothing is to be done about the task yet: another node has renewed its lease, put it
  * off, or ended it. An attempt of our own that the row no longer knows must stop. */
-bool is_stale(struct batch *batch, struct item *item, const struct due_entry *entry)
+bool shared_is_stale(struct batch *batch, struct item *item, const struct due_entry *entry)
 {
     struct engine *engine = batch->engine;
     const struct task *task = &item->now;
-    bool unknown = runs_unknown(engine, entry, item->found ? task : NULL);
+    bool unknown = failover_runs_unknown(engine, entry, item->found ? task : NULL);
     bool ours = entry->timeout_at_ms != 0 && entry->kind != WORKER_REMOTE;
     if (!engine->shared || (ours && !unknown)) {
         return false;
@@ -348,19 +360,20 @@ bool is_stale(struct batch *batch, struct item *item, const struct due_entry *en
         failover_stops(engine, batch->now);
     }
     if (!item->found || task_state_terminal(task->state)) {
-        forget_due(engine, item->id);
+        publish_clear_due(engine, item->id);
         return true;
     }
     if (task->state == TASK_RUNNING ? due_knows(entry, task)
                                     : due_by_row_ms(task) <= batch->now.wall_ms) {
         return false;
     }
-    remember_due(engine, task, DUE_READ, batch->now);
+    publish_set_due(engine, task, DUE_READ, batch->now);
     return true;
 }
 
 /* The lease of an attempt that runs in this server, seen by the others. */
-bool renew_own(struct batch *batch, struct item *item, struct due_entry *entry, struct err *err)
+bool shared_renew_own(struct batch *batch, struct item *item, struct due_entry *entry,
+                      struct err *err)
 {
     struct task_lease lease = {item->now.attempt, item->now.token};
     if (!task_renew(&item->now, lease, OWN_LEASE_MS, NEVER_MS, batch->now.wall_ms, err)) {
@@ -375,7 +388,7 @@ bool renew_own(struct batch *batch, struct item *item, struct due_entry *entry, 
 
 /* The store has been away for so long that others may soon take our attempts for lost: their work
  * must have stopped by then. */
-void guard_leases(struct batch *batch)
+void shared_guard_leases(struct batch *batch)
 {
     struct engine *engine = batch->engine;
     struct engine_host *host = &engine->with.host;

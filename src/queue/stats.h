@@ -4,6 +4,7 @@
 #ifndef ERRAND_QUEUE_STATS_H
 #define ERRAND_QUEUE_STATS_H
 
+#include "base/clock.h"
 #include "store/store.h"
 
 /* Upper bounds of the buckets in milliseconds; the last bucket has none. */
@@ -24,6 +25,15 @@ extern const int64_t histogram_bounds_ms[HISTOGRAM_BUCKETS - 1];
 void histogram_add(struct histogram *histogram, int64_t ms);
 void histogram_merge(struct histogram *into, const struct histogram *from);
 double histogram_quantile_ms(const struct histogram *histogram, double q); /* 0 when empty */
+
+#define RATE_SECONDS 60
+
+struct rates { /* one slot a second, over the last minute */
+    int64_t second[RATE_SECONDS];
+    uint32_t created[RATE_SECONDS], started[RATE_SECONDS], finished[RATE_SECONDS];
+};
+void rates_add(uint32_t *slots, struct rates *rates, struct now now, uint32_t n);
+double rates_per_second(const uint32_t *slots, const struct rates *rates, struct now now);
 
 struct queue_view {
     struct store_queue settings;

@@ -4,6 +4,7 @@
 #include "queue/stray.h"
 
 #include "base/mem.h"
+#include "queue/decide.h"
 #include "queue/engine.h"
 #include "queue/kin.h"
 

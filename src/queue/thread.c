@@ -44,7 +44,7 @@ static void arm_wall(int fd)
 static int64_t settle_in_ms(const struct engine *engine)
 {
     int64_t wait_ms, in = shared_look_in_ms(engine);
-    if (!list_empty(&engine->windings) && !wind_rests(engine, &wait_ms)) {
+    if (!list_empty(&engine->winding.commands) && !wind_rests(engine, &wait_ms)) {
         in = MIN(in, wait_ms);
     }
     return in == NEVER_MS ? -1 : in;

@@ -10,6 +10,7 @@
 #include "queue/turn.h"
 
 #include "base/mem.h"
+#include "queue/document.h"
 #include "queue/engine.h"
 
 #define SHARED_LOOK_MS (5 * SECOND_MS) /* a look for oneself; without a broker every POLL_MS */
@@ -144,7 +145,8 @@ static bool goes_first(struct batch *batch, const struct task *task)
     if (task->state != TASK_QUEUED || (lane != NULL && lane_room(lane, batch->now) == 0)) {
         return false;
     }
-    return batch->now.wall_ms - task->queued_ms < TURN_PASSES_MS || somebody_takes(batch, task);
+    return batch->now.wall_ms - task->queued_ms < TURN_PASSES_MS ||
+           shared_somebody_takes(batch, task);
 }
 
 enum place { PLACE_FREE, PLACE_HELD, PLACE_BEHIND, PLACE_GONE };

@@ -1,4 +1,5 @@
-/* queue/wind.c: the clock that is wound by hand (--test-clock).
+/* queue/timer.c: commands that wait for a time on the engine's clock, and the clock that is wound
+ * by hand (--test-clock).
  *
  * Winding goes from event to event: before each batch the clock moves to the next time at which
  * something falls due, so that every event sees its own due time as now; the answer comes when
@@ -7,7 +8,80 @@
  * Thread: engine.
  *
  * SPDX-License-Identifier: MIT */
+#include "queue/timer.h"
+
+#include "queue/decide.h"
 #include "queue/engine.h"
+
+#define SETTLE_MAX_MS 2000 /* real: how long a hand-wound clock waits for work in the server */
+
+/* ---- Work in the server that sleeps ---- */
+
+static struct command *command_of(struct heap_node *node)
+{
+    return HOLDER(node, struct command, wake.place);
+}
+
+static bool before(const struct heap_node *a, const struct heap_node *b)
+{
+    const struct command *x = HOLDER(a, struct command, wake.place);
+    const struct command *y = HOLDER(b, struct command, wake.place);
+    return x->wake.at_mono_ms < y->wake.at_mono_ms;
+}
+
+void timers_init(struct timers *timers)
+{
+    timers->sleepers = HEAP_INIT(before);
+}
+
+void timers_fini(struct timers *timers)
+{
+    heap_fini(&timers->sleepers);
+}
+
+void on_wake(struct batch *batch, struct command *command)
+{
+    command->wake.at_mono_ms = batch->now.mono_ms + command->wake.after_ms;
+    command->wake.stopped = false;
+    command->wake.place = (struct heap_node){0};
+    list_remove(&command->link);
+    heap_add(&batch->engine->timers.sleepers, &command->wake.place);
+}
+
+void on_wake_stop(struct batch *batch, struct command *command)
+{
+    struct heap *sleepers = &batch->engine->timers.sleepers;
+    for (size_t i = 0; i < sleepers->count; i++) {
+        struct command *sleeper = command_of(sleepers->at[i]);
+        if (sleeper->wake.serial == command->wake.serial) {
+            heap_remove(sleepers, &sleeper->wake.place);
+            sleeper->wake.stopped = true;
+            list_append(&batch->answered, &sleeper->link);
+            break;
+        }
+    }
+    batch_answer(batch, command);
+}
+
+void timers_fire(struct engine *engine, struct now now, struct list *answered)
+{
+    for (struct heap_node *top; (top = heap_top(&engine->timers.sleepers)) != NULL;) {
+        struct command *sleeper = command_of(top);
+        if (sleeper->wake.at_mono_ms > now.mono_ms) {
+            return;
+        }
+        heap_remove(&engine->timers.sleepers, top);
+        list_append(answered, &sleeper->link);
+    }
+}
+
+int64_t timers_in_ms(const struct engine *engine, struct now now)
+{
+    struct heap_node *top = heap_top(&engine->timers.sleepers);
+    return top == NULL ? NEVER_MS : MAX(command_of(top)->wake.at_mono_ms - now.mono_ms, 0);
+}
+
+/* ---- The clock that is wound by hand ---- */
 
 void on_clock(struct batch *batch, struct command *command)
 {
@@ -30,10 +104,10 @@ void on_clock(struct batch *batch, struct command *command)
         wind->relative = false;
         wind->ms = target;
         /* What runs now has its time to come to rest, however long ago the last winding was. */
-        batch->engine->wound_mono_us = clock_real_mono_us();
+        batch->engine->winding.moved_mono_us = clock_real_mono_us();
         shared_look(batch->engine);
         list_remove(&command->link);
-        list_append(&batch->engine->windings, &command->link);
+        list_append(&batch->engine->winding.commands, &command->link);
         return;
     }
     batch_answer(batch, command);
@@ -49,7 +123,7 @@ static int64_t next_event_ms(struct engine *engine)
 
 static struct command *under_way(struct engine *engine)
 {
-    struct link *first = list_first(&engine->windings);
+    struct link *first = list_first(&engine->winding.commands);
     return first == NULL ? NULL : HOLDER(first, struct command, link);
 }
 
@@ -57,9 +131,9 @@ static struct command *under_way(struct engine *engine)
  * next. It is waited for, but not for ever; what runs on is passed over. */
 bool wind_rests(const struct engine *engine, int64_t *wait_ms)
 {
-    int64_t waited_ms = (clock_real_mono_us() - engine->wound_mono_us) / 1000;
+    int64_t waited_ms = (clock_real_mono_us() - engine->winding.moved_mono_us) / 1000;
     *wait_ms = MAX(SETTLE_MAX_MS - waited_ms, 0);
-    return engine->in_server <= engine->sleepers.count || *wait_ms == 0;
+    return engine->in_server <= engine->timers.sleepers.count || *wait_ms == 0;
 }
 
 static bool may_go_on(const struct engine *engine)
@@ -79,7 +153,7 @@ bool wind_begin(struct engine *engine)
         return false;
     }
     clock_set(engine->with.clock, next);
-    engine->wound_mono_us = clock_real_mono_us();
+    engine->winding.moved_mono_us = clock_real_mono_us();
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* queue/work.c: the working set of one batch: load, decide elsewhere, save.
+/* queue/batch.c: the working set of one batch: load, decide elsewhere, save. See batch.h.
  *
  * Everything a batch reads is loaded at once and everything it changed is saved at once, so that a
  * store that is a network away costs a round trip per batch and not per command. A task goes
@@ -8,27 +8,18 @@
  * commit).
  *
  * SPDX-License-Identifier: MIT */
-#include "base/mem.h"
+#include "queue/batch.h"
+
+#include "base/array.h"
 #include "queue/engine.h"
-#include "queue/flow.h"
 
 void batch_init(struct batch *batch, struct engine *engine)
 {
     memset(batch, 0, offsetof(struct batch, fired));
     batch->engine = engine;
-    batch->follow_left = FOLLOW_MAX;
-    engine->strays.batch++;
     batch->now = clock_now(engine->with.clock);
-    batch->fired_count = batch->queue_changes_count = batch->returned_count = 0;
-    batch->swept = false;
-    batch->aborts = NULL;
-    batch->aborts_count = batch->aborts_room = 0;
-    batch->events = NULL;
-    batch->events_room = 0;
-    batch->lost = batch->rooms_known = false;
-    batch->nothing_count = 0;
-    batch->pools = NULL;
-    batch->orders_told = 0;
+    batch->walk.left = FOLLOW_MAX;
+    engine->strays.batch++;
     list_init(&batch->commands);
     list_init(&batch->deferred);
     list_init(&batch->answered);
@@ -41,9 +32,9 @@ void batch_fini(struct batch *batch)
     map_fini(&batch->keys);
     mem_free(batch->all);
     mem_free(batch->orders);
-    mem_free(batch->walk.at);
-    mem_free(batch->born.at);
-    mem_free(batch->unfollowed.at);
+    mem_free(batch->walk.next.at);
+    mem_free(batch->walk.born.at);
+    mem_free(batch->walk.unfollowed.at);
     mem_free(batch->proposals);
     mem_free(batch->aborts);
     event_batch_free(batch->events);
@@ -89,11 +80,7 @@ static struct item *add(struct batch *batch, struct task_id id)
     struct item *item = arena_new(&batch->arena, struct item);
     item->id = id;
     map_add(&batch->items, &item->node, id_hash(id));
-    if (batch->all_count == batch->all_room) {
-        batch->all_room = MAX(batch->all_room * 2, (size_t)64);
-        batch->all = mem_array(batch->all, batch->all_room, sizeof *batch->all);
-    }
-    batch->all[batch->all_count++] = item;
+    *ARRAY_PUSH(batch->all, batch->all_count, batch->all_room) = item;
     return item;
 }
 
@@ -224,11 +211,6 @@ bool batch_find(struct batch *batch, struct task_id id, struct item **out, struc
     return true;
 }
 
-bool item_busy(const struct item *item, const void *owner)
-{
-    return item->owner != NULL && item->owner != owner;
-}
-
 struct item *batch_change(struct batch *batch, struct item *item, const void *owner)
 {
     item->owner = owner;
@@ -245,11 +227,15 @@ void batch_abort(struct batch *batch, const struct item *item, enum abort_why wh
 void batch_abort_attempt(struct batch *batch, struct task_id id, int32_t attempt,
                          enum abort_why why)
 {
-    if (batch->aborts_count == batch->aborts_room) {
-        batch->aborts_room = MAX(batch->aborts_room * 2, (size_t)16);
-        batch->aborts = mem_array(batch->aborts, batch->aborts_room, sizeof *batch->aborts);
+    *ARRAY_PUSH(batch->aborts, batch->aborts_count, batch->aborts_room) =
+        (struct abort){id, attempt, why};
+}
+
+void batch_abort_cancelled(struct batch *batch, const struct item *item)
+{
+    if (item->now.state == TASK_RUNNING && task_worker_kind(item->now.worker) != WORKER_REMOTE) {
+        batch_abort(batch, item, ABORT_CANCEL);
     }
-    batch->aborts[batch->aborts_count++] = (struct abort){id, attempt, why};
 }
 
 /* ---- Answers ---- */
@@ -335,19 +321,19 @@ static size_t list_changes(struct batch *batch, struct task_change *changes,
 }
 
 /* The order in which list_changes() lists them. */
-static void settle_refused(struct batch *batch, const struct task_change *changes, bool *lost)
+static void settle_refused(struct batch *batch, const struct task_change *changes)
 {
     size_t n = 0;
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
         if (!item->removed && is_changed(item) && !changes[n++].applied) {
             turns_refused(batch, item);
-            *lost = !claim_unstart(batch, item) || *lost;
+            batch->lost = !claim_unstart(batch, item) || batch->lost;
         }
     }
 }
 
-static bool save_items(struct batch *batch, bool *lost, struct err *err)
+static bool save_items(struct batch *batch, struct err *err)
 {
     struct task_change *changes = arena_array(&batch->arena, struct task_change, batch->all_count);
     struct task_id *removed = arena_array(&batch->arena, struct task_id, batch->all_count);
@@ -356,7 +342,7 @@ static bool save_items(struct batch *batch, bool *lost, struct err *err)
         (removed_count > 0 && !tx_delete(batch->tx, removed, removed_count, err))) {
         return false;
     }
-    settle_refused(batch, changes, lost);
+    settle_refused(batch, changes);
     return true;
 }
 
@@ -370,26 +356,22 @@ static bool save_queues(struct batch *batch, struct err *err)
     return true;
 }
 
-/* Writes and commits. *lost: somebody else changed one of the tasks; nothing was written, begin
- * again. */
-bool batch_save(struct batch *batch, bool *lost)
+bool batch_save(struct batch *batch)
 {
     struct err err = ERR_INIT;
-    *lost = batch->lost;
-    if (!batch_ok(batch) || *lost || !(batch->writes || janitor_sweeps(batch))) {
+    if (!batch_ok(batch) || batch->lost || !(batch->writes || janitor_sweeps(batch))) {
         return batch_ok(batch);
     }
     if (!batch_begin(batch)) {
         return false;
     }
-    bool saved = save_orders(batch, &err) && save_items(batch, lost, &err) &&
-                 save_queues(batch, &err) && flow_save(batch, &err) &&
-                 (*lost || janitor_sweep(batch, &err));
-    if (saved && !*lost && batch->writes) {
+    bool saved = save_orders(batch, &err) && save_items(batch, &err) && save_queues(batch, &err) &&
+                 flow_save(batch, &err) && (batch->lost || janitor_sweep(batch, &err));
+    if (saved && !batch->lost && batch->writes) {
         saved = tx_commit(&batch->tx, &err);
     }
-    *lost = *lost || (!saved && err.kind == ERR_CONFLICT);
-    if (!saved && !*lost) {
+    batch->lost = batch->lost || (!saved && err.kind == ERR_CONFLICT);
+    if (!saved && !batch->lost) {
         batch_fail_store(batch, &err);
     }
     return batch_ok(batch);
