@@ -57,7 +57,7 @@ const struct setting settings[] = {
      "a time that is late by more counts as missed"},
     {"schedule", "max_horizon", "30d", DURATION(MINUTE_MS, 3650 * DAY_MS), AT(schedule_horizon_ms),
      "times further ahead are planned again when it has passed"},
-    {"workers", "count", "3", NUMBER(0, EXEC_WORKERS_MAX), AT(workers_count),
+    {"workers", "count", "3", NUMBER(0, WORKERS_MAX), AT(workers_count),
      "workers inside the server; 0 runs nothing here"},
     {"workers", "queues", NULL, TEXT, AT(workers_queues),
      "queues they take from, comma separated; default all"},

@@ -6,8 +6,7 @@
 #define ERRAND_CLI_HANDLERS_H
 
 #include "base/arena.h"
-#include "work/exec.h"
-#include "work/push.h"
+#include "work/workforce.h"
 
 #define HANDLERS_MAX    256 /* sections */
 #define HANDLER_ENV_MAX 64  /* env.NAME lines in one of them */

@@ -117,36 +117,18 @@ static bool start_starter(struct node *node, struct err *err)
     return true;
 }
 
-/* On the engine's thread, which may still speak while the pool is being ended. */
 static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_why why)
 {
     struct node *node = arg;
-    pthread_mutex_lock(&node->exec_lock);
-    if (node->exec != NULL) {
-        exec_abort(node->exec, id, attempt, why);
-    }
-    pthread_mutex_unlock(&node->exec_lock);
-    if (node->push != NULL) {
-        push_abort(node->push, id, attempt, why);
-    }
+    workforce_abort(node->work, id, attempt, why);
     if (node->crew != NULL) {
         crew_abort(node->crew, id, attempt, why);
     }
 }
 
-static void stop_exec(struct node *node)
-{
-    pthread_mutex_lock(&node->exec_lock);
-    struct exec *exec = node->exec;
-    node->exec = NULL;
-    pthread_mutex_unlock(&node->exec_lock);
-    exec_stop(exec); /* gives back what still runs: the engine must be there */
-}
-
 static size_t lost_workers(void *arg)
 {
-    struct node *node = arg;
-    return node->exec == NULL ? 0 : exec_health(node->exec).lost;
+    return workforce_health(((struct node *)arg)->work).lost;
 }
 
 static void on_crew_rested(void *arg)
@@ -249,71 +231,23 @@ static size_t list_queues(const struct config *config, struct str *out)
     return n;
 }
 
-static void on_push_rested(void *arg)
-{
-    ((struct node *)arg)->push_rested = true;
-}
-
-/* A type has one worker: two that claim it would take turns by chance. */
-static bool check_types(const struct node *node, const struct push_handler *pushes, size_t count,
-                        struct err *err)
-{
-    size_t types_count;
-    const struct str *types = exec_types(node->exec, &types_count);
-    for (size_t i = 0; i < count * types_count; i++) {
-        if (str_eq(types[i % types_count], pushes[i / types_count].type)) {
-            return err_set(err, ERR_INVALID,
-                           "[handler." STR_FMT "] url: this type already runs inside the server",
-                           STR_ARG(types[i % types_count]));
-        }
-    }
-    return true;
-}
-
-static bool start_push(struct node *node, struct err *err)
-{
-    struct str queues[NODE_QUEUES_MAX];
-    struct push_handler pushes[HANDLERS_MAX];
-    const struct config *config = node->config;
-    size_t count = 0;
-    for (size_t i = 0; i < config->handlers.count; i++) {
-        if (!str_absent(config->handlers.at[i].push.url)) {
-            pushes[count++] = config->handlers.at[i].push;
-        }
-    }
-    if (count == 0 || config->workers_count == 0) {
-        node->push_rested = true;
-        return true;
-    }
-    const struct push_options options = {
-        .engine = node->engine,
-        .handlers = pushes,
-        .handlers_count = count,
-        .queues = queues,
-        .queues_count = list_queues(config, queues),
-        .concurrency = (size_t)config->push_concurrency,
-        .per_host = (size_t)config->push_per_host,
-        .allow_private = config->push_allow_private,
-        .grace_ms = config->workers_grace_ms,
-        .rested = on_push_rested,
-        .rested_arg = node,
-    };
-    return check_types(node, pushes, count, err) && push_start(&options, &node->push, err);
-}
-
-static bool start_exec(struct node *node, struct err *err)
+static bool start_work(struct node *node, struct err *err)
 {
     struct str queues[NODE_QUEUES_MAX];
     struct exec_command commands[HANDLERS_MAX];
+    struct push_handler pushes[HANDLERS_MAX];
     const struct config *config = node->config;
-    size_t count = 0;
+    size_t commands_count = 0, pushes_count = 0;
     services_list(&node->services, config);
     for (size_t i = 0; i < config->handlers.count; i++) {
         if (!str_absent(config->handlers.at[i].command.line)) {
-            commands[count++] = config->handlers.at[i].command;
+            commands[commands_count++] = config->handlers.at[i].command;
+        }
+        if (!str_absent(config->handlers.at[i].push.url) && config->workers_count > 0) {
+            pushes[pushes_count++] = config->handlers.at[i].push;
         }
     }
-    const struct exec_options options = {
+    const struct workforce_options options = {
         .engine = node->engine,
         .workers = (size_t)config->workers_count,
         .queues = queues,
@@ -321,16 +255,21 @@ static bool start_exec(struct node *node, struct err *err)
         .handlers = node->options.handlers,
         .handlers_count = node->options.handlers_count,
         .commands = commands,
-        .commands_count = count,
+        .commands_count = commands_count,
         .starter = node->starter,
         .services = node->services.table,
         .services_count = node->services.count,
+        .push = {.handlers = pushes,
+                 .handlers_count = pushes_count,
+                 .concurrency = (size_t)config->push_concurrency,
+                 .per_host = (size_t)config->push_per_host,
+                 .allow_private = config->push_allow_private},
         .grace_ms = config->workers_grace_ms,
         .data = config->data,
         .rested = on_rested,
         .rested_arg = node,
     };
-    return exec_start(&options, &node->exec, err);
+    return workforce_start(node->work, &options, err);
 }
 
 /* ---- The way down ---- */
@@ -347,8 +286,7 @@ static void on_drain_tick(uv_timer_t *timer)
 {
     struct node *node = timer->data;
     server_hurry(node->server);
-    bool over =
-        !server_busy(node->server) && node->rested && node->push_rested && node->crew_rested;
+    bool over = !server_busy(node->server) && node->rested && node->crew_rested;
     if (over || uv_now(&node->loop) >= node->drain_until_ms) {
         stop_now(node);
     }
@@ -385,10 +323,7 @@ static void on_signal(uv_signal_t *handle, int number)
     node->drain = (struct command){
         .kind = COMMAND_DRAIN, .arena = &node->drain_arena, .sender = &node->drained};
     api_give(node->api, &node->drain);
-    exec_quiet(node->exec);
-    if (node->push != NULL) {
-        push_quiet(node->push);
-    }
+    workforce_quiet(node->work);
     if (node->crew != NULL) {
         crew_quiet(node->crew);
     }
@@ -496,7 +431,7 @@ static void init(struct node *node, struct config *config, const struct node_opt
     rand_init(&node->rand);
     snprintf(node->id, sizeof node->id, "%s-%d-%06x", host[0] != '\0' ? host : "node",
              (int)getpid(), (unsigned)(rand_u64(&node->rand) & 0xFFFFFF));
-    pthread_mutex_init(&node->exec_lock, NULL);
+    node->work = workforce_new();
     if (options->test_clock) {
         clock_init_by_hand(&node->clock, options->test_clock_ms);
     } else {
@@ -516,9 +451,8 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
     }
     outlast_commands(node);
     if (!events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
-        !start_api(node, err) || !start_engine(node, err) || !start_exec(node, err) ||
-        !start_push(node, err) || !start_crew(node, err) || !start_assistant(node, err) ||
-        !start_server(node, err)) {
+        !start_api(node, err) || !start_engine(node, err) || !start_work(node, err) ||
+        !start_crew(node, err) || !start_assistant(node, err) || !start_server(node, err)) {
         return false;
     }
     open_api(node);
@@ -533,16 +467,15 @@ bool node_run(struct node *node)
 
 static void end_threads(struct node *node)
 {
-    stop_exec(node);
+    workforce_stop(node->work); /* gives back what still runs: the engine must be there */
     starter_close(node->starter);
-    push_stop(node->push);
     crew_stop(node->crew);
     fleet_stop(node->fleet); /* the next leader need not wait */
     if (node->engine != NULL) {
         engine_stop(node->engine);
-        push_free(node->push);
         engine_free(node->engine); /* what still waits is answered through the api */
     }
+    workforce_free(node->work);
     assistant_pool_stop(node->assistant);
     queries_stop(node->queries);
     if (node->api != NULL) {
@@ -587,5 +520,4 @@ void node_close(struct node *node)
     store_close(node->store);
     token_book_close(node->book);
     arena_fini(&node->drain_arena);
-    pthread_mutex_destroy(&node->exec_lock);
 }

@@ -14,8 +14,8 @@
 #include "fleet/fleet.h"
 #include "net/api.h"
 #include "team/crew.h"
-#include "work/exec.h"
 #include "work/starter.h"
+#include "work/workforce.h"
 
 #define NODE_READERS      2
 #define NODE_HOSTS_MAX    64
@@ -71,11 +71,8 @@ struct node {
     struct broker_options broker_options;
     struct queries *queries;
     struct starter *starter; /* of commands; NULL: there are none */
-    struct exec *exec;
-    pthread_mutex_t
-        exec_lock;     /* held to speak to `exec` from the engine's thread, and to take it away */
-    struct push *push; /* NULL: no handler has an address */
-    _Atomic bool rested, push_rested, crew_rested; /* nothing runs inside the server any more */
+    struct workforce *work;
+    _Atomic bool rested, crew_rested; /* nothing runs inside the server any more */
     struct server *server;
 
     enum node_phase phase;

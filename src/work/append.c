@@ -6,7 +6,7 @@
  *
  * Written as any run function is, through errand/handler.h.
  *
- * Thread: a slot's.
+ * Thread: a claimer's.
  *
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
@@ -53,7 +53,7 @@ static void add_name(struct buf *path, struct str document)
 static void find_path(const errand_task *task, struct buf *path)
 {
     struct str document = str_of(errand_document_id(task));
-    buf_str(path, ((const struct function *)task)->slot->pool->documents);
+    buf_str(path, ((const struct function *)task)->claimer->work->documents);
     mkdir(buf_c_text(path), 0700); /* it may be there; if not, opening the file says why */
     chmod(buf_c_text(path), 0700);
     buf_char(path, '/');

@@ -3,12 +3,12 @@
  * A sleep waits on the engine's clock, so that a hand-wound one ends it, and holds its slot but
  * nothing else. document.append is in append.c.
  *
- * Thread: the pool's.
+ * Thread: the workers'.
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "wire/json.h"
-#include "work/pool.h"
+#include "work/loop.h"
 
 #define SLEEP_STEPS    20  /* reports of a long sleep */
 #define SLEEP_STEP_MIN 250 /* ms: a short one reports less often */
@@ -39,22 +39,22 @@ static bool find_number(const struct job *job, const char *key, int64_t absent, 
 
 /* ---- noop, echo, fail ---- */
 
-static void start_noop(struct attempt *attempt)
+static void start_noop(struct job *job)
 {
-    attempt_end(attempt, &(struct job_end){.completed = true});
+    job_finish(job, &(struct job_end){.completed = true});
 }
 
-static void cannot_abort(struct attempt *attempt)
+static void cannot_abort(struct job *job)
 {
-    (void)attempt; /* it ended when it started */
+    (void)job; /* it ended when it started */
 }
 
-const struct executor exec_noop = {.start = start_noop, .abort = cannot_abort, .at_once = true};
+const struct executor by_noop = {.start = start_noop, .abort = cannot_abort, .at_once = true};
 
 /* Raw bytes come back as payloadBase64 showed them. */
-static void start_echo(struct attempt *attempt)
+static void start_echo(struct job *job)
 {
-    const struct task *task = &attempt->job->task;
+    const struct task *task = &job->task;
     struct job_end end = {.completed = true, .result = task->payload};
     SCOPED(buf_fini) struct buf raw = BUF_INIT(SIZE_MAX / 2);
     struct json_writer writer = JSON_WRITER(&raw);
@@ -62,14 +62,13 @@ static void start_echo(struct attempt *attempt)
         json_add_base64(&writer, task->payload);
         end.result = buf_view(&raw);
     }
-    attempt_end(attempt, &end);
+    job_finish(job, &end);
 }
 
-const struct executor exec_echo = {.start = start_echo, .abort = cannot_abort, .at_once = true};
+const struct executor by_echo = {.start = start_echo, .abort = cannot_abort, .at_once = true};
 
-static void start_fail(struct attempt *attempt)
+static void start_fail(struct job *job)
 {
-    struct job *job = attempt->job;
     int64_t times;
     struct job_end end = {.completed = true};
     if (!find_number(job, "times", INT64_MAX, &times)) {
@@ -78,15 +77,15 @@ static void start_fail(struct attempt *attempt)
         end = JOB_FAIL("failed",
                        arena_printf(&job->arena, "attempt %d fails, as asked", job->task.attempt));
     }
-    attempt_end(attempt, &end);
+    job_finish(job, &end);
 }
 
-const struct executor exec_fail = {.start = start_fail, .abort = cannot_abort, .at_once = true};
+const struct executor by_fail = {.start = start_fail, .abort = cannot_abort, .at_once = true};
 
 /* ---- sleep ---- */
 
 struct sleep {
-    struct attempt *attempt; /* NULL: it has ended */
+    struct job *job; /* NULL: it has ended */
     struct command wake, stop;
     struct arena arena;
     int64_t total_ms, slept_ms, step_ms;
@@ -95,37 +94,37 @@ struct sleep {
 
 static void sleep_on(struct sleep *sleep)
 {
-    struct pool *pool = sleep->attempt->pool;
+    struct workforce *work = sleep->job->claimer->work;
     sleep->step_ms = MAX(sleep->total_ms / SLEEP_STEPS, SLEEP_STEP_MIN);
     sleep->step_ms = MIN(sleep->step_ms, sleep->total_ms - sleep->slept_ms);
     sleep->wake = (struct command){.kind = COMMAND_WAKE,
                                    .arena = &sleep->arena,
                                    .sender = sleep,
-                                   .wake = {.after_ms = sleep->step_ms, .serial = pool->serial++}};
+                                   .wake = {.after_ms = sleep->step_ms, .serial = work->serial++}};
     sleep->under_way++;
-    desk_put(&pool->desk, &sleep->wake);
+    desk_put(&work->desk, &sleep->wake);
 }
 
-static void start_sleep(struct attempt *attempt)
+static void start_sleep(struct job *job)
 {
     int64_t ms;
-    if (!find_number(attempt->job, "ms", -1, &ms) || ms < 0 || ms > TASK_DURATION_MAX_MS) {
+    if (!find_number(job, "ms", -1, &ms) || ms < 0 || ms > TASK_DURATION_MAX_MS) {
         struct job_end end = invalid(STR("sleep needs {\"ms\":n}, n a whole number from 0"));
-        attempt_end(attempt, &end);
+        job_finish(job, &end);
         return;
     }
     struct sleep *sleep = mem_new(struct sleep);
-    sleep->attempt = attempt;
+    sleep->job = job;
     sleep->total_ms = ms;
-    attempt->state = sleep;
+    job->state = sleep;
     sleep_on(sleep);
 }
 
 static void end_sleep(struct sleep *sleep, const struct job_end *end)
 {
-    struct attempt *attempt = sleep->attempt;
-    sleep->attempt = NULL;
-    attempt_end(attempt, end);
+    struct job *job = sleep->job;
+    sleep->job = NULL;
+    job_finish(job, end);
 }
 
 /* A step may have ended before it could be stopped: the abort counts all the same. */
@@ -138,7 +137,7 @@ static void on_woken(struct sleep *sleep, const struct command *wake)
     }
     sleep->slept_ms += sleep->step_ms;
     double done = sleep->total_ms == 0 ? 1 : (double)sleep->slept_ms / (double)sleep->total_ms;
-    job_progress(sleep->attempt->job, 100 * done, STR_NONE);
+    job_progress(sleep->job, 100 * done, STR_NONE);
     if (sleep->slept_ms >= sleep->total_ms) {
         end_sleep(sleep, &(struct job_end){.completed = true});
     } else {
@@ -150,18 +149,18 @@ void sleep_woken(struct command *command)
 {
     struct sleep *sleep = command->sender;
     sleep->under_way--;
-    if (command->kind == COMMAND_WAKE && sleep->attempt != NULL) {
+    if (command->kind == COMMAND_WAKE && sleep->job != NULL) {
         on_woken(sleep, command);
     }
-    if (sleep->attempt == NULL && sleep->under_way == 0) {
+    if (sleep->job == NULL && sleep->under_way == 0) {
         arena_fini(&sleep->arena);
         mem_free(sleep);
     }
 }
 
-static void abort_sleep(struct attempt *attempt)
+static void abort_sleep(struct job *job)
 {
-    struct sleep *sleep = attempt->state;
+    struct sleep *sleep = job->state;
     if (sleep->stop.sender != NULL) {
         return; /* on its way already */
     }
@@ -170,7 +169,7 @@ static void abort_sleep(struct attempt *attempt)
                                    .sender = sleep,
                                    .wake = {.serial = sleep->wake.wake.serial}};
     sleep->under_way++;
-    desk_put(&attempt->pool->desk, &sleep->stop);
+    desk_put(&job->claimer->work->desk, &sleep->stop);
 }
 
-const struct executor exec_sleep = {.start = start_sleep, .abort = abort_sleep};
+const struct executor by_sleep = {.start = start_sleep, .abort = abort_sleep};

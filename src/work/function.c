@@ -1,10 +1,11 @@
-/* work/function.c: runs the functions of shared objects, each on the thread of its slot.
+/* work/function.c: runs the functions of shared objects, and the services of the server's own rooms
+ * (queue/service.h), each on the thread of its claimer.
  *
- * The pool gives a function to the slot's thread with a semaphore and gets it back with NOTE_DONE.
- * In between the two share only what is atomic, and the reports that the function gives away. A
- * function cannot be stopped by force: it is asked to, by a flag and a descriptor.
+ * A function is given to that thread with a semaphore and comes back with NOTE_DONE. In between the
+ * two threads share only what is atomic, and the reports that the function gives away. A function
+ * cannot be stopped by force: it is asked to, by a flag and a descriptor.
  *
- * Thread: the pool's; below "On the slot's thread" that one.
+ * Thread: the workers'; below "On the claimer's thread" that one.
  *
  * SPDX-License-Identifier: MIT */
 #include "work/function.h"
@@ -14,10 +15,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "wire/json.h"
 
-/* ---- On the slot's thread: the calls of errand/handler.h ---- */
+/* ---- On the claimer's thread: the calls of errand/handler.h ---- */
 
 static struct function *mine(const errand_task *task)
 {
@@ -79,7 +81,7 @@ static int call_result(errand_task *task, const char *json, size_t length)
     return 0;
 }
 
-/* A function that talks faster than the pool listens loses words, not the server's memory. */
+/* A function that talks faster than anybody listens loses words, not the server's memory. */
 static void say(struct function *function, double percent, const char *text)
 {
     if (function->said >= FUNCTION_SAID_MAX) {
@@ -88,8 +90,8 @@ static void say(struct function *function, double percent, const char *text)
     function->said++;
     size_t len = text == NULL ? 0 : strnlen(text, TASK_LOG_MAX);
     struct str copy = text == NULL ? STR_NONE : (struct str){mem_text(text, len), len};
-    pool_note(
-        function->slot->pool,
+    workforce_note(
+        function->claimer->work,
         (struct note){.kind = NOTE_SAID, .function = function, .percent = percent, .text = copy});
 }
 
@@ -127,82 +129,107 @@ const struct errand_calls function_calls = {.abi = ERRAND_ABI,
                                             .aborted = call_aborted,
                                             .abort_fd = call_abort_fd};
 
-static void wait_for_work(struct slot *slot)
+/* ---- On the claimer's thread: services ---- */
+
+struct serving {
+    struct service_call call; /* first: what the service sees */
+    struct function *function;
+};
+
+static void tell(const struct service_call *call, double percent, struct str message)
 {
-    while (sem_wait(&slot->thread.go) != 0 && errno == EINTR) {
-    }
+    const struct serving *serving = (const struct serving *)call;
+    SCOPED(mem_free_at)
+    char *text = str_absent(message) ? NULL : mem_text(message.ptr, message.len);
+    call_progress(&serving->function->base, percent, text);
+}
+
+static void serve(struct function *function)
+{
+    const struct service *service = function->service;
+    struct serving serving = {.call = {.id = function->task,
+                                       .attempt = function->attempt,
+                                       .payload = function->payload,
+                                       .stop = &function->abort_fd,
+                                       .arena = &function->arena,
+                                       .tell = tell},
+                              .function = function};
+    function->end = SERVICE_FAIL("failed", STR("it ended without a word"), true);
+    service->run(service->arg, &serving.call, &function->end);
 }
 
 static void *run_thread(void *arg)
 {
-    struct slot *slot = arg;
+    struct claimer *claimer = arg;
     char name[16];
-    snprintf(name, sizeof name, "run %zu", slot->number);
+    snprintf(name, sizeof name, "run %zu", claimer->number);
     pthread_setname_np(pthread_self(), name);
-    for (wait_for_work(slot); slot->thread.next != NULL; wait_for_work(slot)) {
-        struct function *function = slot->thread.next;
-        function->returned =
-            function->service != NULL ? function_serve(function) : function->run(&function->base);
-        pool_note(slot->pool, (struct note){.kind = NOTE_DONE, .function = function});
+    for (;;) {
+        while (sem_wait(&claimer->thread.go) != 0 && errno == EINTR) {
+        }
+        struct function *function = claimer->thread.next;
+        if (function == NULL) {
+            return NULL;
+        }
+        if (function->service != NULL) {
+            serve(function);
+        } else {
+            function->returned = function->run(&function->base);
+        }
+        workforce_note(claimer->work, (struct note){.kind = NOTE_DONE, .function = function});
     }
-    return NULL;
 }
 
-/* ---- On the pool's thread ---- */
+/* ---- On the workers' thread ---- */
 
-/* Signals are the server's business: a run function's system calls are not interrupted by them. */
-static int start_quietly(struct slot *slot)
+/* False: errno says what this server has no room for. Signals are the server's business: a run
+ * function's system calls are not interrupted by them. */
+static bool ensure_thread(struct claimer *claimer)
 {
     sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int failed = pthread_create(&slot->thread.id, NULL, run_thread, slot);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
-}
-
-/* False: errno says what this server has no room for. */
-static bool ensure_thread(struct slot *slot)
-{
-    if (slot->thread.started) {
+    if (claimer->thread.started) {
         return true;
     }
-    slot->thread.abort_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (slot->thread.abort_fd < 0) {
+    claimer->thread.abort_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (claimer->thread.abort_fd < 0) {
         return false;
     }
-    sem_init(&slot->thread.go, 0, 0);
-    int failed = start_quietly(slot);
-    slot->thread.started = failed == 0;
-    if (!slot->thread.started) {
-        sem_destroy(&slot->thread.go);
-        close(slot->thread.abort_fd);
+    sem_init(&claimer->thread.go, 0, 0);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failed = pthread_create(&claimer->thread.id, NULL, run_thread, claimer);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    claimer->thread.started = failed == 0;
+    if (failed != 0) {
+        sem_destroy(&claimer->thread.go);
+        close(claimer->thread.abort_fd);
         errno = failed;
     }
-    return slot->thread.started;
+    return failed == 0;
 }
 
-void function_thread_end(struct slot *slot)
+void function_thread_end(struct claimer *claimer)
 {
-    if (!slot->thread.started) {
+    if (!claimer->thread.started) {
         return;
     }
-    slot->thread.next = NULL;
-    sem_post(&slot->thread.go);
-    pthread_join(slot->thread.id, NULL);
-    sem_destroy(&slot->thread.go);
-    close(slot->thread.abort_fd);
-    slot->thread.started = false;
+    claimer->thread.next = NULL;
+    sem_post(&claimer->thread.go);
+    pthread_join(claimer->thread.id, NULL);
+    sem_destroy(&claimer->thread.go);
+    close(claimer->thread.abort_fd);
+    claimer->thread.started = false;
 }
 
-static struct function *function_new(struct attempt *attempt)
+static struct function *function_new(struct job *job)
 {
-    const struct task *task = &attempt->job->task;
+    const struct task *task = &job->task;
     struct function *function = mem_new(struct function);
     function->base.calls = &function_calls;
-    function->slot = attempt->slot;
-    function->run = attempt->handler->run;
-    function->service = attempt->handler->service;
+    function->claimer = job->claimer;
+    function->job = job;
+    function->run = job->handler->run;
+    function->service = job->handler->service;
     function->task = task->id;
     function->payload = arena_str(&function->arena, task->payload);
     id_text(task->id, function->id);
@@ -211,40 +238,29 @@ static struct function *function_new(struct attempt *attempt)
         function->document = arena_c_text(&function->arena, task->document);
     }
     function->attempt = task->attempt;
-    function->abort_fd = attempt->slot->thread.abort_fd;
+    function->abort_fd = job->claimer->thread.abort_fd;
     return function;
 }
 
-static void function_free(struct function *function)
+static void start(struct job *job)
 {
-    arena_fini(&function->arena);
-    mem_free(function);
-}
-
-static void clear(int fd)
-{
+    struct claimer *claimer = job->claimer;
     uint64_t count;
-    if (read(fd, &count, sizeof count) < 0) {
-        return; /* the attempt before this one was not aborted */
-    }
-}
-
-static void start(struct attempt *attempt)
-{
-    struct slot *slot = attempt->slot;
-    if (!ensure_thread(slot)) {
-        attempt_put_off(attempt, strerror(errno));
+    if (!ensure_thread(claimer)) {
+        job_put_off(job, strerror(errno));
         return;
     }
-    attempt->pool->is_short = false;
-    clear(slot->thread.abort_fd);
-    attempt->state = slot->thread.next = function_new(attempt);
-    sem_post(&slot->thread.go);
+    claimer->work->is_short = false;
+    if (read(claimer->thread.abort_fd, &count, sizeof count) < 0) {
+        count = 0; /* the job before this one was not aborted */
+    }
+    claimer->function = claimer->thread.next = job->state = function_new(job);
+    sem_post(&claimer->thread.go);
 }
 
-static void abort_function(struct attempt *attempt)
+static void abort_function(struct job *job)
 {
-    struct function *function = attempt->state;
+    struct function *function = job->state;
     uint64_t one = 1;
     function->aborted = true;
     if (write(function->abort_fd, &one, sizeof one) < 0) {
@@ -252,11 +268,23 @@ static void abort_function(struct attempt *attempt)
     }
 }
 
-const struct executor exec_function = {.start = start, .abort = abort_function};
+/* A run function cannot be made to stop: its task is given back without it. One that the engine has
+ * given up keeps its document until this process has ended. */
+static void leave_behind(struct job *job)
+{
+    struct claimer *claimer = job->claimer;
+    log_warn("worker %zu: its run function does not stop and ends with the server",
+             claimer->number);
+    claimer->function->job = NULL;
+    claimer->work->stuck = true;
+    job_leave_behind(job, claimer->lost);
+}
+
+const struct executor by_function = {.start = start, .abort = abort_function, .kill = leave_behind};
 
 void function_said(struct function *function, const struct note *note)
 {
-    struct job *job = function->slot->attempt.job;
+    struct job *job = function->job;
     function->said--;
     if (job == NULL) {
         return; /* it was given back */
@@ -268,11 +296,27 @@ void function_said(struct function *function, const struct note *note)
     }
 }
 
+/* Each attempt of a service costs: the task has the sum. */
+static struct job_end end_of_service(const struct function *function,
+                                     const struct task_cost *before)
+{
+    const struct service_end *end = &function->end;
+    return (struct job_end){
+        .completed = end->completed,
+        .result = end->result,
+        .error = end->error,
+        .retry = end->retry,
+        .retry_after_ms = end->retry_after_ms,
+        .costs = end->queries >= 0 || end->tokens >= 0,
+        .cost = {.estimated = -1,
+                 .actual = end->queries < 0 ? -1 : MAX(before->actual, 0) + end->queries,
+                 .tokens = end->tokens < 0 ? -1 : MAX(before->tokens, 0) + end->tokens}};
+}
+
 static struct job_end end_of(struct function *function)
 {
-    const struct job *job = function->slot->attempt.job;
     if (function->service != NULL) {
-        return function_served(function, job == NULL ? &TASK_COST_NONE : &job->task.cost);
+        return end_of_service(function, &function->job->task.cost);
     }
     if (function->failed) {
         return (struct job_end){.error = {.code = function->code, .message = function->message},
@@ -287,7 +331,36 @@ static struct job_end end_of(struct function *function)
 
 void function_done(struct function *function)
 {
-    struct job_end end = end_of(function);
-    attempt_end(&function->slot->attempt, &end);
-    function_free(function);
+    struct claimer *claimer = function->claimer;
+    if (claimer->lost) {
+        claimer->lost = false;
+        claimer->work->lost--;
+        log_info("worker %zu is back: its run function has returned", claimer->number);
+    }
+    claimer->function = NULL;
+    if (function->job != NULL) {
+        struct job_end end = end_of(function);
+        job_finish(function->job, &end);
+    } else {
+        claimer_let_go(claimer);
+    }
+    arena_fini(&function->arena);
+    mem_free(function);
+}
+
+int64_t function_tick(struct claimer *claimer, int64_t now_ms)
+{
+    const struct job *job = claimer->function == NULL ? NULL : claimer->function->job;
+    if (job == NULL || job->by != &by_function || job->told == TOLD_NOTHING || claimer->lost) {
+        return -1;
+    }
+    int64_t until_ms = job->told_ms + claimer->work->grace_ms;
+    if (now_ms < until_ms) {
+        return until_ms - now_ms;
+    }
+    claimer->lost = true;
+    claimer->work->lost++;
+    log_warn("worker %zu is lost until its run function returns: it was asked to stop and did not",
+             claimer->number);
+    return -1;
 }

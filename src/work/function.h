@@ -1,7 +1,7 @@
 /* work/function.h: run functions: the far side of errand/handler.h.
  *
  * A function is one run of one: it has its own copy of what the run function may look at, so that
- * it stays whole when the pool cannot wait for it any longer.
+ * it stays whole when the server cannot wait for it any longer.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_WORK_FUNCTION_H
@@ -9,14 +9,15 @@
 
 #include "errand/handler.h"
 #include "queue/service.h"
-#include "work/pool.h"
+#include "work/loop.h"
 
-#define FUNCTION_SAID_MAX                                                                          \
-    256 /* reports on their way to the pool; more are dropped until it reads */
+/* Reports on their way to the workers' thread; more are dropped until it reads. */
+#define FUNCTION_SAID_MAX 256
 
 struct function {
     errand_task base; /* first: what the run function sees */
-    struct slot *slot;
+    struct claimer *claimer;
+    struct job *job; /* NULL: given back without waiting for this. The workers' thread's */
     errand_run *run;
     const struct service *service; /* instead of `run`; NULL: none */
     struct task_id task;
@@ -28,7 +29,7 @@ struct function {
     int abort_fd;
     _Atomic bool aborted;
     _Atomic size_t said; /* notes under way */
-    /* Written by the run function's thread, read by the pool after NOTE_DONE: */
+    /* Written by the run function's thread, read by the workers' after NOTE_DONE: */
     int returned;
     bool failed, retry;
     struct str result, code, message;
@@ -38,9 +39,5 @@ struct function {
 extern const struct errand_calls function_calls;
 
 int function_append(errand_task *task); /* document.append (append.c) */
-
-/* service.c: runs it, and says how it ended; `before` is what earlier attempts cost. */
-int function_serve(struct function *function);
-struct job_end function_served(const struct function *function, const struct task_cost *before);
 
 #endif

@@ -12,13 +12,13 @@
 #include "work/program.h"
 
 static const struct handler built_ins[] = {
-    {.type = {"noop", 4}, .kind = WORKER_RUN, .by = &exec_noop},
-    {.type = {"echo", 4}, .kind = WORKER_RUN, .by = &exec_echo},
-    {.type = {"sleep", 5}, .kind = WORKER_RUN, .by = &exec_sleep},
-    {.type = {"fail", 4}, .kind = WORKER_RUN, .by = &exec_fail},
+    {.type = {"noop", 4}, .kind = WORKER_RUN, .by = &by_noop},
+    {.type = {"echo", 4}, .kind = WORKER_RUN, .by = &by_echo},
+    {.type = {"sleep", 5}, .kind = WORKER_RUN, .by = &by_sleep},
+    {.type = {"fail", 4}, .kind = WORKER_RUN, .by = &by_fail},
     {.type = {"document.append", 15},
      .kind = WORKER_RUN,
-     .by = &exec_function,
+     .by = &by_function,
      .run = function_append},
 };
 
@@ -102,7 +102,7 @@ bool handlers_add(struct handlers *handlers, const struct handler *handler, stru
 bool handlers_add_command(struct handlers *handlers, const struct exec_command *command,
                           struct err *err)
 {
-    struct handler handler = {.type = command->type, .kind = WORKER_EXEC, .by = &exec_program};
+    struct handler handler = {.type = command->type, .kind = WORKER_EXEC, .by = &by_program};
     return (program_new(handlers->arena, command, &handler.program, err) &&
             handlers_add(handlers, &handler, err)) ||
            err_wrap(err, "[handler." STR_FMT "]", STR_ARG(command->type));
@@ -111,7 +111,7 @@ bool handlers_add_command(struct handlers *handlers, const struct exec_command *
 bool handlers_add_service(struct handlers *handlers, const struct service *service, struct err *err)
 {
     const struct handler handler = {
-        .type = service->type, .kind = WORKER_RUN, .by = &exec_function, .service = service};
+        .type = service->type, .kind = WORKER_RUN, .by = &by_function, .service = service};
     if (!handlers_add(handlers, &handler, err)) {
         return false;
     }
@@ -142,7 +142,7 @@ int handlers_register(errand_registry *registry, const char *type, errand_run *r
 {
     struct registry *mine = (struct registry *)registry;
     struct handler handler = {
-        .type = str_of(type == NULL ? "" : type), .kind = WORKER_RUN, .by = &exec_function};
+        .type = str_of(type == NULL ? "" : type), .kind = WORKER_RUN, .by = &by_function};
     struct err err = ERR_INIT;
     handler.run = run;
     if (run == NULL) {

@@ -1,13 +1,13 @@
 /* work/handlers.h: which type is run by what: built-ins, run functions of shared objects, commands.
  *
- * Filled before the pool starts, constant from then on.
+ * Filled before the workers start, constant from then on.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_WORK_HANDLERS_H
 #define ERRAND_WORK_HANDLERS_H
 
-#include "work/exec.h"
 #include "work/executor.h"
+#include "work/workforce.h"
 
 struct handlers {
     struct arena *arena; /* holds the texts and the tables */

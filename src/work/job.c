@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "work/loop.h"
 #include "work/text.h"
 
 void desk_init(struct desk *desk, struct engine *engine, struct channel *answers)
@@ -64,19 +65,31 @@ static struct task copy_facts(struct arena *arena, const struct task *task)
     return copy;
 }
 
-struct job *job_new(struct desk *desk, const struct task *task, int64_t now_ms)
+static struct desk *desk_of(const struct job *job)
 {
+    return &job->claimer->work->desk;
+}
+
+void job_start(struct claimer *claimer, const struct task *task)
+{
+    struct workforce *work = claimer->work;
     struct job *job = mem_new(struct job);
-    job->desk = desk;
+    job->claimer = claimer;
+    job->by = claimer->by;
+    job->claimed = task;
     job->task = copy_facts(&job->arena, task);
     job->lease = (struct task_lease){task->attempt, task->token};
     job->percent = -1;
     job->message = BUF_INIT(TASK_REASON_MAX);
     job->log = BUF_INIT(TASK_LOG_MAX);
-    job->reported_ms = now_ms - JOB_REPORT_MS;
-    list_append(&desk->running, &job->link);
-    desk->running_count++;
-    return job;
+    job->reported_ms = workforce_now_ms(work) - JOB_REPORT_MS;
+    list_append(&work->desk.running, &job->link);
+    claimer->held++;
+    if (work->quiet) {
+        job_finish(job, &(struct job_end){.released = true});
+    } else {
+        job->by->start(job);
+    }
 }
 
 static void job_free(struct job *job)
@@ -108,10 +121,21 @@ enum job_told told_of(enum abort_why why)
     return told[why];
 }
 
-void job_tell(struct job *job, enum job_told why)
+void job_abort(struct job *job, enum job_told why)
 {
+    if (job->told == TOLD_NOTHING) {
+        job->told_ms = workforce_now_ms(job->claimer->work);
+    }
     if (job->told == TOLD_NOTHING || why == TOLD_TIMEOUT) {
         job->told = why;
+    }
+    job->by->abort(job);
+}
+
+void job_kill(struct job *job)
+{
+    if (job->by->kill != NULL) {
+        job->by->kill(job);
     }
 }
 
@@ -174,31 +198,23 @@ static void send_beat(struct job *job, struct command *beat, struct arena *arena
                                            .log = take(&job->log, arena)}};
     job->percent = -1;
     job->under_way++;
-    desk_put(job->desk, beat);
-}
-
-static void beat_now(struct job *job, int64_t now_ms)
-{
-    job->reported_ms = now_ms;
-    job->beating = true;
-    arena_clear(&job->beat_arena);
-    send_beat(job, &job->beat, &job->beat_arena);
+    desk_put(desk_of(job), beat);
 }
 
 /* ---- The end ---- */
 
-static enum task_outcome outcome_of(const struct job *job, const struct job_end *end)
+enum task_outcome job_judge(enum job_told told, const struct job_end *end)
 {
-    if (job->told == TOLD_TIMEOUT) {
+    if (told == TOLD_TIMEOUT) {
         return OUTCOME_TIMEOUT;
     }
     if (end->completed) {
         return OUTCOME_COMPLETED;
     }
-    if (job->told == TOLD_CANCEL) {
+    if (told == TOLD_CANCEL) {
         return OUTCOME_CANCELLED;
     }
-    return end->released || job->told == TOLD_RELEASE ? OUTCOME_RELEASED : OUTCOME_FAILED;
+    return end->released || told == TOLD_RELEASE ? OUTCOME_RELEASED : OUTCOME_FAILED;
 }
 
 static struct task_error clean_error(struct job *job, const struct task_error *error)
@@ -217,7 +233,7 @@ static void fill_finish(struct job *job, const struct job_end *end)
     struct finish *finish = &job->finish;
     *finish = (struct finish){.id = job->task.id,
                               .lease = job->lease,
-                              .outcome = outcome_of(job, end),
+                              .outcome = job_judge(job->told, end),
                               .retry = end->retry,
                               .cost = end->costs ? end->cost : TASK_COST_NONE};
     if (finish->outcome == OUTCOME_COMPLETED) {
@@ -238,24 +254,18 @@ static void send_end(struct job *job)
                                 .arena = &job->arena,
                                 .sender = job,
                                 .finish = {.items = &job->finish, .count = 1}};
-    desk_put(job->desk, &job->end);
+    desk_put(desk_of(job), &job->end);
 }
 
-static void leave_running(struct job *job)
-{
-    job->ended = true;
-    job->desk->running_count--;
-    list_remove(&job->link);
-    list_append(&job->desk->ending, &job->link);
-}
-
-void job_finish(struct job *job, const struct job_end *end)
+static void report(struct job *job, const struct job_end *end)
 {
     static const struct job_end too_large = {
         .retry = true,
         .error = {.code = {"result_too_large", 16}, .message = {"the result is over 1 MiB", 24}}};
     bool fits = !end->completed || end->result.len <= TASK_RESULT_MAX;
-    leave_running(job);
+    job->ended = true;
+    list_remove(&job->link);
+    list_append(&desk_of(job)->ending, &job->link);
     fill_finish(job, fits ? end : &too_large);
     if (has_reports(job) && !job->lost) {
         send_beat(job, &job->last_beat, &job->arena);
@@ -263,9 +273,33 @@ void job_finish(struct job *job, const struct job_end *end)
     send_end(job);
 }
 
-void job_drop(struct job *job)
+void job_finish(struct job *job, const struct job_end *end)
 {
-    leave_running(job);
+    report(job, end);
+    claimer_let_go(job->claimer);
+}
+
+void job_put_off(struct job *job, const char *what)
+{
+    struct workforce *work = job->claimer->work;
+    if (!work->is_short) {
+        log_error("tasks of type " STR_FMT " cannot be started here: %s; they are given back",
+                  STR_ARG(job->task.type), what);
+    }
+    work->is_short = true;
+    claimer_pause(job->claimer, CLAIM_SHORT_MS);
+    job_finish(job, &(struct job_end){.released = true, .delay_ms = CLAIM_SHORT_MS});
+}
+
+void job_leave_behind(struct job *job, bool given_up)
+{
+    if (!given_up && !job->lost) {
+        report(job, &(struct job_end){.released = true});
+        return;
+    }
+    job->ended = true;
+    list_remove(&job->link);
+    list_append(&desk_of(job)->ending, &job->link);
     if (job->under_way == 0) {
         job_free(job);
     }
@@ -285,8 +319,8 @@ static void on_beat(struct job *job, const struct command *command)
         return;
     }
     job->lost = true;
-    if (!job->ended && job->desk->lost != NULL) {
-        job->desk->lost(job);
+    if (!job->ended) {
+        job_abort(job, TOLD_RELEASE); /* the engine knows better than we do who holds the task */
     }
 }
 
@@ -297,7 +331,7 @@ static void send_returned(struct job *job)
                                      .arena = &job->arena,
                                      .sender = job,
                                      .returned = {.id = job->task.id}};
-    desk_put(job->desk, &job->returned);
+    desk_put(desk_of(job), &job->returned);
 }
 
 static enum err_kind worst(const struct command *command)
@@ -310,7 +344,7 @@ static void on_end(struct job *job, const struct command *command, int64_t now_m
     enum err_kind kind = worst(command);
     if (is_lost(kind) || (kind == ERR_NONE && job->told != TOLD_NOTHING)) {
         send_returned(job);
-    } else if (kind != ERR_NONE && !job->desk->closing) {
+    } else if (kind != ERR_NONE && !desk_of(job)->closing) {
         job->again_ms = now_ms + JOB_AGAIN_MS;
     } else if (kind != ERR_NONE) {
         char id[TASK_ID_TEXT];
@@ -321,7 +355,7 @@ static void on_end(struct job *job, const struct command *command, int64_t now_m
 
 static void on_returned(struct job *job, const struct command *command, int64_t now_ms)
 {
-    if (command->err.kind != ERR_NONE && !job->desk->closing) {
+    if (command->err.kind != ERR_NONE && !desk_of(job)->closing) {
         job->again_ms = now_ms + JOB_AGAIN_MS; /* the end again, then this again */
     }
 }
@@ -352,11 +386,6 @@ bool desk_take(struct desk *desk, struct command *answered, int64_t now_ms)
 
 /* ---- Time ---- */
 
-static int64_t sooner(int64_t a, int64_t b) /* -1: never */
-{
-    return a < 0 ? b : b < 0 ? a : MIN(a, b);
-}
-
 static int64_t tick_running(struct job *job, int64_t now_ms)
 {
     int64_t at_ms = job->reported_ms + JOB_REPORT_MS;
@@ -364,7 +393,10 @@ static int64_t tick_running(struct job *job, int64_t now_ms)
         return -1;
     }
     if (at_ms <= now_ms) {
-        beat_now(job, now_ms);
+        job->reported_ms = now_ms;
+        job->beating = true;
+        arena_clear(&job->beat_arena);
+        send_beat(job, &job->beat, &job->beat_arena);
         return -1;
     }
     return at_ms - now_ms;
@@ -387,11 +419,11 @@ int64_t desk_tick(struct desk *desk, int64_t now_ms)
     int64_t next = -1;
     LIST_EACH(&desk->running, it)
     {
-        next = sooner(next, tick_running(HOLDER(it, struct job, link), now_ms));
+        next = job_sooner(next, tick_running(HOLDER(it, struct job, link), now_ms));
     }
     LIST_EACH(&desk->ending, it)
     {
-        next = sooner(next, tick_ending(HOLDER(it, struct job, link), now_ms));
+        next = job_sooner(next, tick_ending(HOLDER(it, struct job, link), now_ms));
     }
     desk_send(desk);
     return next;

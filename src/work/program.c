@@ -1,4 +1,5 @@
-/* work/program.c: what a [handler.NAME] with `exec = …` starts. See program.h.
+/* work/program.c: commands: what a [handler.NAME] with `exec = …` starts, and the executor that
+ * does so. See program.h.
  *
  * SPDX-License-Identifier: MIT */
 #include "work/program.h"
@@ -7,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "work/loop.h"
+#include "work/run.h"
 #include "work/words.h"
 
 static const struct {
@@ -114,3 +117,75 @@ bool program_new(struct arena *arena, const struct exec_command *command, struct
     *out = program;
     return true;
 }
+
+/* ---- The executor ---- */
+
+static void on_progress(void *arg, double percent, struct str message)
+{
+    job_progress(arg, percent, message.len > 0 ? message : STR_NONE);
+}
+
+static void on_log(void *arg, struct str text)
+{
+    job_log(arg, text);
+}
+
+static void on_started(void *arg)
+{
+    ((struct job *)arg)->claimer->work->is_short = false;
+}
+
+static void on_ended(void *arg, const struct job_end *end)
+{
+    job_finish(arg, end);
+}
+
+static void on_lacked(void *arg, const char *what)
+{
+    job_put_off(arg, what);
+}
+
+static void start(struct job *job)
+{
+    static const struct run_host host = {.progress = on_progress,
+                                         .log = on_log,
+                                         .started = on_started,
+                                         .ended = on_ended,
+                                         .lacked = on_lacked};
+    const struct program *program = job->handler->program;
+    const struct task *task = &job->task;
+    char id[TASK_ID_TEXT];
+    id_text(task->id, id);
+    struct run_options options = {
+        .loop = &job->claimer->work->loop,
+        .starter = job->claimer->work->starter,
+        .program = {.path = program->path,
+                    .argv = program->argv,
+                    .env = run_env(&job->arena, id, task->type, task->document, task->attempt,
+                                   program->env, program->env_count),
+                    .folder = program->folder,
+                    .memory_max = program->memory_max,
+                    .cpu_max_s = program->cpu_max_s,
+                    .files_max = program->files_max},
+        .payload = task->payload,
+        .id = id,
+        .grace_ms = job->claimer->work->grace_ms,
+        .host = &host,
+        .arg = job};
+    struct run *run = run_start(&options);
+    if (run != NULL) {
+        job->state = run;
+    }
+}
+
+static void abort_run(struct job *job)
+{
+    run_abort(job->state);
+}
+
+static void kill_run(struct job *job)
+{
+    run_kill(job->state);
+}
+
+const struct executor by_program = {.start = start, .abort = abort_run, .kill = kill_run};

@@ -4,7 +4,7 @@
  * it is judged is told in push_answer.c. A request that is closed early takes its connection along,
  * so that the other side can see it.
  *
- * Thread: the pushes'.
+ * Thread: the workers'.
  *
  * SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
@@ -241,8 +241,12 @@ static void set_exchange(CURL *easy, struct push_request *request)
 
 static void count(struct push_request *request, int change)
 {
-    request->push->under_way += (size_t)change;
-    request->target->host->under_way += (size_t)change;
+    struct push_host *host = request->target->host;
+    host->under_way += (size_t)change;
+    request->push->work->pushing += (size_t)change;
+    if (change < 0 && !host->asked_for) {
+        claimer_withdraw(request->push->claimer); /* what waits does not ask for this host */
+    }
 }
 
 static void request_free(struct push_request *request)
@@ -255,11 +259,11 @@ static void request_free(struct push_request *request)
     mem_free(request);
 }
 
-void push_request_start(struct push *push, const struct task *task)
+void push_request_start(struct job *job)
 {
-    struct push_target *target = push_target_find(push, task->type);
-    struct job *job = job_new(&push->desk, task, push->now_ms);
-    CURL *easy = push->quiet || target == NULL ? NULL : curl_easy_init();
+    struct push *push = job->claimer->work->push;
+    struct push_target *target = push_target_find(push, job->task.type);
+    CURL *easy = target == NULL ? NULL : curl_easy_init();
     if (easy == NULL) {
         job_finish(job, &(struct job_end){.released = true});
         return;
@@ -270,9 +274,9 @@ void push_request_start(struct push *push, const struct task *task)
                                      .target = target,
                                      .easy = easy,
                                      .body = BUF_INIT(TASK_RESULT_MAX)};
-    job->user = request;
+    job->state = request;
     count(request, 1);
-    add_headers(request, task->metadata);
+    add_headers(request, job->claimed->metadata);
     set_safety(easy, request);
     set_exchange(easy, request);
     curl_multi_add_handle(push->multi, easy);
@@ -318,18 +322,6 @@ static int lacks(const struct push_request *request, CURLcode how)
     return failed;
 }
 
-/* Nobody's fault: no retry is used, and nothing more is claimed for a moment. */
-static void put_off(struct push_request *request, int failed)
-{
-    struct push *push = request->push;
-    if (!push->is_short) {
-        log_error("tasks cannot be pushed from here: %s; they are given back", strerror(failed));
-    }
-    push->is_short = true;
-    push_claim_pause(push, JOB_SHORT_MS);
-    job_finish(request->job, &(struct job_end){.released = true, .delay_ms = JOB_SHORT_MS});
-}
-
 void push_request_done(CURL *easy, CURLcode how)
 {
     struct push_request *request = NULL;
@@ -337,11 +329,11 @@ void push_request_done(CURL *easy, CURLcode how)
     struct job *job = request->job;
     int failed = lacks(request, how);
     if (failed != 0) {
-        put_off(request, failed);
+        job_put_off(job, strerror(failed));
     } else {
         struct push_answer answer = answer_of(request, how);
         struct job_end end = push_judge(&answer, clock_real_wall_ms(), &job->arena);
-        request->push->is_short = false;
+        request->push->work->is_short = false;
         job_finish(job, &end);
     }
     request_free(request);
@@ -349,6 +341,6 @@ void push_request_done(CURL *easy, CURLcode how)
 
 void push_request_close(struct job *job)
 {
-    request_free(job->user);
+    request_free(job->state);
     job_finish(job, &JOB_FAIL("closed", STR("the request was closed before its answer")));
 }

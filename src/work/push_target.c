@@ -1,6 +1,6 @@
 /* work/push_target.c: where each type is pushed, read from the configuration.
  *
- * Thread: whoever starts the pushes; constant from then on.
+ * Thread: whoever starts the workers; constant from then on.
  *
  * SPDX-License-Identifier: MIT */
 #include "base/log.h"
@@ -22,8 +22,8 @@ struct push_target *push_target_find(struct push *push, struct str type)
 
 static struct push_host *host_of(struct push *push, const struct uri *uri)
 {
-    struct str name = arena_printf(&push->arena, STR_FMT "://" STR_FMT ":%u", STR_ARG(uri->scheme),
-                                   STR_ARG(uri->host), uri->port);
+    struct str name = arena_printf(&push->work->arena, STR_FMT "://" STR_FMT ":%u",
+                                   STR_ARG(uri->scheme), STR_ARG(uri->host), uri->port);
     for (size_t i = 0; i < push->hosts_count; i++) {
         if (str_eq_nocase(push->hosts[i].name, name)) {
             return &push->hosts[i];
@@ -43,7 +43,9 @@ static bool check_type(const struct push *push, struct str type, struct err *err
             return err_set(err, ERR_CONFLICT, "the task type has two handlers");
         }
     }
-    return true;
+    /* Two that claim it would take turns by chance. */
+    return handlers_find(&push->work->handlers, type) == NULL ||
+           err_set(err, ERR_INVALID, "url: this type already runs inside the server");
 }
 
 static bool check_url(struct str url, struct uri *uri, struct err *err)
@@ -97,27 +99,26 @@ static bool read_one(struct push *push, const struct push_handler *handler, stru
     if (!check_type(push, handler->type, err) || !check_url(handler->url, &uri, err) ||
         !check_authorization(handler->authorization, err) ||
         !check_instance(handler->cloudevents, err) ||
-        !webhook_read_keys(handler->secrets, &push->arena, &target->keys, err)) {
+        !webhook_read_keys(handler->secrets, &push->work->arena, &target->keys, err)) {
         return err_wrap(err, "[handler." STR_FMT "]", STR_ARG(handler->type));
     }
-    target->type = arena_str(&push->arena, handler->type);
-    target->url = arena_c_text(&push->arena, handler->url);
-    target->authorization = arena_str(&push->arena, handler->authorization);
-    target->cloudevents = arena_str(&push->arena, handler->cloudevents);
+    target->type = arena_str(&push->work->arena, handler->type);
+    target->url = arena_c_text(&push->work->arena, handler->url);
+    target->authorization = arena_str(&push->work->arena, handler->authorization);
+    target->cloudevents = arena_str(&push->work->arena, handler->cloudevents);
     target->host = host_of(push, &uri);
-    push->types[push->targets_count++] = target->type;
+    push->targets_count++;
     warn(push, target, &uri);
     return true;
 }
 
-bool push_targets_read(struct push *push, const struct push_options *options, struct err *err)
+bool push_targets_read(struct push *push, const struct push_settings *settings, struct err *err)
 {
-    size_t count = options->handlers_count;
-    push->targets = arena_array(&push->arena, struct push_target, count);
-    push->hosts = arena_array(&push->arena, struct push_host, count);
-    push->types = arena_array(&push->arena, struct str, count);
+    size_t count = settings->handlers_count;
+    push->targets = arena_array(&push->work->arena, struct push_target, count);
+    push->hosts = arena_array(&push->work->arena, struct push_host, count);
     for (size_t i = 0; i < count; i++) {
-        if (!read_one(push, &options->handlers[i], err)) {
+        if (!read_one(push, &settings->handlers[i], err)) {
             return false;
         }
     }

@@ -1,15 +1,18 @@
-/* work/run.c: one run of a command: payload in, result out, words on the way. See program.h.
+/* work/run.c: one run of a command: payload in, result out, words on the way. See run.h.
  *
  * The payload lies in a file without a name, so nobody has to write it bit by bit. Standard output
  * is the result, the end of standard error is kept for the error, descriptor 3 takes progress and
  * log lines.
  *
- * Thread: the pool's. Keeps: G3 (a run ends after its processes), G8 (output is bounded).
+ * Keeps: G3 (a run ends after its processes), G8 (output is bounded).
  *
  * SPDX-License-Identifier: MIT */
+#include "work/run.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,58 +20,42 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "work/minder.h"
-#include "work/pool.h"
-#include "work/program.h"
 #include "work/said.h"
 #include "work/starter.h"
 #include "work/text.h"
 
-/* ---- What it says on descriptor 3 ---- */
+#define READ_SIZE (16 * KIB) /* taken from a pipe at a time */
+#define SETTLE_MS 1000       /* for the rest of its output, once nothing of a command is left */
 
-static void told_line(void *arg, struct str line)
-{
-    struct job *job = arg;
-    double percent;
-    struct str text;
-    switch (said_line(line, &percent, &text)) {
-    case SAID_PROGRESS:
-        job_progress(job, percent, text.len > 0 ? text : STR_NONE);
-        break;
-    case SAID_LOG:
-        job_log(job, text);
-        break;
-    case SAID_NOTHING:
-        break;
-    }
-}
+enum { RUN_STDOUT, RUN_STDERR, RUN_TOLD, RUN_STREAMS };
 
-/* ---- What it writes ---- */
+struct run_stream {
+    uv_pipe_t pipe;
+    struct run *run;
+    int which;
+    bool open;
+    struct buf text;
+};
 
-static void too_much(struct run *run)
-{
-    run->too_much = true;
-    minder_signal(run->control, SIGKILL);
-}
+struct run {
+    uv_loop_t *loop;
+    const struct run_host *host; /* NULL: it has ended, only handles are left to close */
+    void *arg;
+    int64_t grace_ms;
+    struct arena arena; /* of its end */
+    char id[TASK_ID_TEXT];
+    char *path;  /* of the program */
+    int control; /* to its minder (minder.h) */
+    uv_poll_t minder;
+    struct run_stream streams[RUN_STREAMS];
+    uv_timer_t timer; /* the end of the grace period, then of the patience with its output */
+    int handles;
+    bool started, ended, asked, too_much;
+    int status; /* of waitpid() */
+    char scratch[READ_SIZE];
+};
 
-static void heard(struct run_stream *stream, struct str more)
-{
-    struct run *run = stream->run;
-    switch (stream->which) {
-    case RUN_STDOUT:
-        buf_str(&stream->text, more);
-        if (stream->text.full && !run->too_much) {
-            too_much(run);
-        }
-        break;
-    case RUN_STDERR:
-        said_keep(&stream->text, more);
-        break;
-    default:
-        said_lines(&stream->text, more, told_line, run->attempt->job);
-    }
-}
-
-static void run_look(struct run *run);
+/* ---- The end ---- */
 
 static void on_closed(uv_handle_t *handle)
 {
@@ -80,6 +67,7 @@ static void on_closed(uv_handle_t *handle)
         buf_fini(&run->streams[i].text);
     }
     close(run->control);
+    arena_fini(&run->arena);
     mem_free(run);
 }
 
@@ -88,6 +76,156 @@ static void close_stream(struct run_stream *stream)
     if (stream->open) {
         stream->open = false;
         uv_close((uv_handle_t *)&stream->pipe, on_closed);
+    }
+}
+
+/* Its host is told what came of it; its handles close by and by. */
+static void end_run(struct run *run, const struct job_end *end, const char *lacks)
+{
+    const struct run_host *host = run->host;
+    run->host = NULL;
+    if (lacks != NULL) {
+        host->lacked(run->arg, lacks);
+    } else {
+        host->ended(run->arg, end);
+    }
+    for (int i = 0; i < RUN_STREAMS; i++) {
+        close_stream(&run->streams[i]);
+    }
+    uv_close((uv_handle_t *)&run->timer, on_closed);
+    uv_close((uv_handle_t *)&run->minder, on_closed);
+}
+
+static struct job_end end_of(struct run *run)
+{
+    struct arena *arena = &run->arena;
+    int status = run->status;
+    if (run->too_much) {
+        return JOB_FAIL("output_too_large",
+                        STR("the command wrote more than 1 MiB to its standard output"));
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        struct str result = text_to_json(arena, buf_view(&run->streams[RUN_STDOUT].text));
+        return (struct job_end){.completed = true, .result = result};
+    }
+    const struct said_end said = {.status = WEXITSTATUS(status),
+                                  .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                                  .last_said = buf_view(&run->streams[RUN_STDERR].text)};
+    struct job_end end = JOB_FAIL("command_failed", said_message(arena, &said));
+    end.error.detail = said_detail(arena, &said);
+    end.retry = said.signal != 0 || said.status != SAID_FOR_GOOD;
+    return end;
+}
+
+static struct job_end end_of_refused(struct arena *arena, const char *path, int failed)
+{
+    return JOB_FAIL("spawn_failed", arena_printf(arena, "the command cannot be started: %s: %s",
+                                                 path, strerror(failed)));
+}
+
+static void look(struct run *run)
+{
+    bool all_read = !run->streams[RUN_STDOUT].open && !run->streams[RUN_STDERR].open &&
+                    !run->streams[RUN_TOLD].open;
+    if (run->ended && run->host != NULL && all_read) {
+        struct job_end end = end_of(run);
+        end_run(run, &end, NULL);
+    }
+}
+
+/* Whoever holds its output was handed it: nothing that the command started is left. */
+static void on_settled(uv_timer_t *timer)
+{
+    struct run *run = timer->data;
+    if (run->host != NULL) {
+        log_warn("task %s: somebody else holds the output of its command", run->id);
+        struct job_end end = end_of(run);
+        end_run(run, &end, NULL);
+    }
+}
+
+/* ---- Its minder ---- */
+
+static void on_ended(struct run *run, const struct minder_word *word)
+{
+    if (word->said == MINDER_LEFT) {
+        log_warn("task %s: what its command left behind cannot be ended", run->id);
+    }
+    uv_poll_stop(&run->minder);
+    run->ended = true;
+    run->status = word->value;
+    uv_update_time(run->loop);
+    uv_timer_start(&run->timer, on_settled, SETTLE_MS, 0);
+    look(run);
+}
+
+static void on_minder(uv_poll_t *poll, int status, int events)
+{
+    struct run *run = poll->data;
+    struct minder_word word;
+    struct job_end refused;
+    (void)status;
+    (void)events;
+    if (!minder_hear(run->control, run->started, &word)) {
+        return;
+    }
+    switch ((enum minder_said)word.said) {
+    case MINDER_STARTED:
+        run->started = true;
+        if (run->host->started != NULL) {
+            run->host->started(run->arg);
+        }
+        break;
+    case MINDER_REFUSED:
+        refused = end_of_refused(&run->arena, run->path, word.value);
+        end_run(run, &refused, NULL);
+        break;
+    case MINDER_SHORT:
+        end_run(run, NULL, strerror(word.value));
+        break;
+    case MINDER_ENDED:
+    case MINDER_LEFT:
+        on_ended(run, &word);
+        break;
+    }
+}
+
+/* ---- What it says ---- */
+
+/* One line on descriptor 3. */
+static void on_line(void *arg, struct str line)
+{
+    const struct run *run = arg;
+    double percent;
+    struct str text;
+    switch (said_line(line, &percent, &text)) {
+    case SAID_PROGRESS:
+        run->host->progress(run->arg, percent, text);
+        break;
+    case SAID_LOG:
+        run->host->log(run->arg, text);
+        break;
+    case SAID_NOTHING:
+        break;
+    }
+}
+
+static void hear(struct run_stream *stream, struct str more)
+{
+    struct run *run = stream->run;
+    switch (stream->which) {
+    case RUN_STDOUT:
+        buf_str(&stream->text, more);
+        if (stream->text.full && !run->too_much) {
+            run->too_much = true;
+            minder_signal(run->control, SIGKILL);
+        }
+        break;
+    case RUN_STDERR:
+        said_keep(&stream->text, more);
+        break;
+    default:
+        said_lines(&stream->text, more, on_line, run);
     }
 }
 
@@ -101,12 +239,11 @@ static void give_room(uv_handle_t *handle, size_t suggested, uv_buf_t *out)
 static void on_read(uv_stream_t *pipe, ssize_t n, const uv_buf_t *buf)
 {
     struct run_stream *stream = HOLDER(pipe, struct run_stream, pipe);
-    struct run *run = stream->run;
     if (n > 0) {
-        heard(stream, (struct str){buf->base, (size_t)n});
+        hear(stream, (struct str){buf->base, (size_t)n});
     } else if (n < 0) {
         close_stream(stream);
-        run_look(run);
+        look(stream->run);
     }
 }
 
@@ -159,38 +296,24 @@ static bool open_ends(struct ends *ends, struct str payload)
     return ok;
 }
 
-static char **build_env(struct job *job, const struct program *program)
+char **run_env(struct arena *arena, const char *id, struct str type, struct str document,
+               int attempt, char *const *given, size_t given_count)
 {
-    struct arena *arena = &job->arena;
-    const struct task *task = &job->task;
-    char id[TASK_ID_TEXT];
-    char **env = arena_array(arena, char *, program->env_count + 5);
-    size_t n = 0;
-    env[n++] = (char *)arena_printf(arena, "ERRAND_TASK_ID=%s", id_text(task->id, id).ptr).ptr;
-    env[n++] = (char *)arena_printf(arena, "ERRAND_TASK_TYPE=" STR_FMT, STR_ARG(task->type)).ptr;
-    env[n++] = (char *)arena_printf(arena, "ERRAND_DOCUMENT_ID=" STR_FMT, (int)task->document.len,
-                                    str_absent(task->document) ? "" : task->document.ptr)
-                   .ptr;
-    env[n++] = (char *)arena_printf(arena, "ERRAND_ATTEMPT=%d", task->attempt).ptr;
-    memcpy(env + n, program->env, program->env_count * sizeof *env);
-    return env;
-}
-
-static bool ask_for_process(struct attempt *attempt, struct ends *ends, int *control)
-{
-    const struct program *program = attempt->handler->program;
-    struct spawn options = {.path = program->path,
-                            .argv = program->argv,
-                            .env = build_env(attempt->job, program),
-                            .folder = program->folder,
-                            .memory_max = program->memory_max,
-                            .cpu_max_s = program->cpu_max_s,
-                            .files_max = program->files_max};
-    if (!open_ends(ends, attempt->job->task.payload)) {
-        return false;
+    char **env = arena_array(arena, char *, given_count + 5);
+    struct str own[] = {
+        arena_printf(arena, "ERRAND_TASK_ID=%s", id),
+        arena_printf(arena, "ERRAND_TASK_TYPE=" STR_FMT, STR_ARG(type)),
+        arena_printf(arena, "ERRAND_DOCUMENT_ID=" STR_FMT, (int)document.len,
+                     str_absent(document) ? "" : document.ptr),
+        arena_printf(arena, "ERRAND_ATTEMPT=%d", attempt),
+    };
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        env[i] = (char *)own[i].ptr;
     }
-    memcpy(options.fds, ends->child, sizeof options.fds);
-    return starter_spawn(attempt->pool->starter, &options, control);
+    for (size_t i = 0; i < given_count; i++) {
+        env[ARRAY_LEN(own) + i] = given[i];
+    }
+    return env;
 }
 
 static void open_stream(struct run *run, int which, int fd, size_t most)
@@ -199,7 +322,7 @@ static void open_stream(struct run *run, int which, int fd, size_t most)
     stream->run = run;
     stream->which = which;
     stream->text = BUF_INIT(most);
-    uv_pipe_init(&run->pool->loop, &stream->pipe, 0);
+    uv_pipe_init(run->loop, &stream->pipe, 0);
     stream->pipe.data = run;
     stream->open = true;
     run->handles++;
@@ -207,183 +330,81 @@ static void open_stream(struct run *run, int which, int fd, size_t most)
     uv_read_start((uv_stream_t *)&stream->pipe, give_room, on_read);
 }
 
-static void on_minder(uv_poll_t *poll, int status, int events);
-
-static void run_new(struct attempt *attempt, int control, const int fds[SPAWN_FDS])
+static struct run *run_new(const struct run_options *options, int control, const int fds[SPAWN_FDS])
 {
     struct run *run = mem_new(struct run);
-    run->pool = attempt->pool;
-    run->attempt = attempt;
+    run->loop = options->loop;
+    run->host = options->host;
+    run->arg = options->arg;
+    run->grace_ms = options->grace_ms;
     run->control = control;
-    id_text(attempt->job->task.id, run->id);
-    attempt->state = run;
-    uv_timer_init(&run->pool->loop, &run->timer);
-    uv_poll_init(&run->pool->loop, &run->minder, control);
+    run->path = arena_c_text(&run->arena, str_of(options->program.path));
+    snprintf(run->id, sizeof run->id, "%s", options->id);
+    uv_timer_init(run->loop, &run->timer);
+    uv_poll_init(run->loop, &run->minder, control);
     run->timer.data = run->minder.data = run;
     run->handles = 2;
     uv_poll_start(&run->minder, UV_READABLE, on_minder);
     open_stream(run, RUN_STDOUT, fds[1], TASK_RESULT_MAX);
     open_stream(run, RUN_STDERR, fds[2], SAID_STDERR_MAX);
     open_stream(run, RUN_TOLD, fds[3], SAID_LINE_MAX);
+    return run;
 }
 
-static void refuse(struct attempt *attempt, int failed)
+/* What is too long to be started at all is refused by everybody; anything else may be to be had in
+ * a moment. */
+static void tell_unstarted(const struct run_options *options, int failed)
 {
-    struct arena *arena = &attempt->job->arena;
-    struct job_end end =
-        JOB_FAIL("spawn_failed", arena_printf(arena, "the command cannot be started: %s: %s",
-                                              attempt->handler->program->path, strerror(failed)));
-    attempt_end(attempt, &end);
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    if (failed == E2BIG) {
+        struct job_end end = end_of_refused(&arena, options->program.path, failed);
+        options->host->ended(options->arg, &end);
+    } else {
+        options->host->lacked(options->arg, strerror(failed));
+    }
 }
 
-static void start(struct attempt *attempt)
+struct run *run_start(const struct run_options *options)
 {
     struct ends ends = {{-1, -1, -1, -1}, {-1, -1, -1, -1}};
+    struct spawn program = options->program;
     int control;
-    bool asked = ask_for_process(attempt, &ends, &control);
+    bool asked = open_ends(&ends, options->payload);
+    if (asked) {
+        memcpy(program.fds, ends.child, sizeof program.fds);
+        asked = starter_spawn(options->starter, &program, &control);
+    }
     int failed = errno;
     close_fds(ends.child);
     if (asked) {
-        run_new(attempt, control, ends.ours);
-        return;
+        return run_new(options, control, ends.ours);
     }
     close_fds(ends.ours);
-    if (failed == E2BIG) {
-        refuse(attempt, failed);
-    } else {
-        attempt_put_off(attempt, strerror(failed));
-    }
+    tell_unstarted(options, failed);
+    return NULL;
 }
 
 /* ---- Stopping ---- */
 
-static void kill_run(struct attempt *attempt)
+void run_kill(struct run *run)
 {
-    struct run *run = attempt->state;
     minder_signal(run->control, SIGKILL);
 }
 
 static void on_grace_ended(uv_timer_t *timer)
 {
-    struct run *run = timer->data;
-    if (run->attempt != NULL) {
-        kill_run(run->attempt);
-    }
+    run_kill(timer->data);
 }
 
-static void abort_run(struct attempt *attempt)
+void run_abort(struct run *run)
 {
-    struct run *run = attempt->state;
     if (run->ended) {
         return;
     }
     minder_signal(run->control, SIGTERM);
     if (!run->asked) {
         run->asked = true;
-        uv_update_time(&run->pool->loop);
-        uv_timer_start(&run->timer, on_grace_ended, (uint64_t)run->pool->grace_ms, 0);
-    }
-}
-
-const struct executor exec_program = {.start = start, .abort = abort_run, .kill = kill_run};
-
-/* ---- The end ---- */
-
-static struct job_end end_of(struct run *run)
-{
-    struct arena *arena = &run->attempt->job->arena;
-    int status = run->status;
-    if (run->too_much) {
-        return JOB_FAIL("output_too_large",
-                        STR("the command wrote more than 1 MiB to its standard output"));
-    }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-        struct str result = text_to_json(arena, buf_view(&run->streams[RUN_STDOUT].text));
-        return (struct job_end){.completed = true, .result = result};
-    }
-    const struct said_end said = {.status = WEXITSTATUS(status),
-                                  .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-                                  .last_said = buf_view(&run->streams[RUN_STDERR].text)};
-    struct job_end end = JOB_FAIL("command_failed", said_message(arena, &said));
-    end.error.detail = said_detail(arena, &said);
-    end.retry = said.signal != 0 || said.status != SAID_FOR_GOOD;
-    return end;
-}
-
-/* The run is over; its handles close by and by. */
-static struct attempt *leave(struct run *run)
-{
-    struct attempt *attempt = run->attempt;
-    run->attempt = NULL;
-    for (int i = 0; i < RUN_STREAMS; i++) {
-        close_stream(&run->streams[i]);
-    }
-    uv_close((uv_handle_t *)&run->timer, on_closed);
-    uv_close((uv_handle_t *)&run->minder, on_closed);
-    return attempt;
-}
-
-static void end_run(struct run *run)
-{
-    struct job_end end = end_of(run);
-    attempt_end(leave(run), &end);
-}
-
-static void run_look(struct run *run)
-{
-    bool all_read = !run->streams[RUN_STDOUT].open && !run->streams[RUN_STDERR].open &&
-                    !run->streams[RUN_TOLD].open;
-    if (run->ended && run->attempt != NULL && all_read) {
-        end_run(run);
-    }
-}
-
-/* Whoever holds its output was handed it: nothing that the command started is left. */
-static void on_settled(uv_timer_t *timer)
-{
-    struct run *run = timer->data;
-    if (run->attempt != NULL) {
-        log_warn("task %s: somebody else holds the output of its command", run->id);
-        end_run(run);
-    }
-}
-
-static void on_ended(struct run *run, const struct minder_word *word)
-{
-    if (word->said == MINDER_LEFT) {
-        log_warn("task %s: what its command left behind cannot be ended", run->id);
-    }
-    uv_poll_stop(&run->minder);
-    run->ended = true;
-    run->status = word->value;
-    uv_update_time(&run->pool->loop);
-    uv_timer_start(&run->timer, on_settled, SETTLE_MS, 0);
-    run_look(run);
-}
-
-static void on_minder(uv_poll_t *poll, int status, int events)
-{
-    struct run *run = poll->data;
-    struct minder_word word;
-    (void)status;
-    (void)events;
-    if (!minder_hear(run->control, run->started, &word)) {
-        return;
-    }
-    switch ((enum minder_said)word.said) {
-    case MINDER_STARTED:
-        run->started = true;
-        run->pool->is_short = false;
-        break;
-    case MINDER_REFUSED:
-        refuse(leave(run), word.value);
-        break;
-    case MINDER_SHORT:
-        attempt_put_off(leave(run), strerror(word.value));
-        break;
-    case MINDER_ENDED:
-    case MINDER_LEFT:
-        on_ended(run, &word);
-        break;
+        uv_update_time(run->loop);
+        uv_timer_start(&run->timer, on_grace_ended, (uint64_t)run->grace_ms, 0);
     }
 }

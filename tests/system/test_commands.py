@@ -123,7 +123,7 @@ def without_descriptors_a_push_is_given_back_and_uses_no_retry(nest):
     wait_for(lambda: len(s.show(task)["attempts"]) > 1, "a second try")
     has(s.show(task), retries=0)
     same({a["outcome"] for a in s.show(task)["attempts"] if "outcome" in a}, {"RELEASED"})
-    same(s.stderr().count("cannot be pushed from here"), 1, "how often it was said")
+    same(s.stderr().count("cannot be started here"), 1, "how often it was said")
     limit_files(s, 1024)
     same(s.show(task, waitMs=30000)["error"]["code"], "unreachable")
 

@@ -1,4 +1,4 @@
-/* tests/work/stand.c: a real engine with its thread, and the worker pool on top. See stand.h.
+/* tests/work/stand.c: a real engine with its thread, and the workforce on top. See stand.h.
  *
  * SPDX-License-Identifier: MIT */
 #include "stand.h"
@@ -40,11 +40,7 @@ static void on_happened(void *arg, struct event_batch *events)
 
 static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_why why)
 {
-    struct stand *s = arg;
-    exec_abort(s->exec, id, attempt, why);
-    if (s->with.also_abort != NULL) {
-        s->with.also_abort(s->with.also_arg, id, attempt, why);
-    }
+    workforce_abort(((struct stand *)arg)->work, id, attempt, why);
 }
 
 static void on_failed(void *arg, const struct err *err)
@@ -68,48 +64,49 @@ static void open_engine(struct stand *s, const struct stand_options *options)
     CHECK_OK(broker_open(
         &(struct broker_options){.url = STR("memory:"), .ready = engine_ready, .arg = &s->engine},
         &s->broker, &err));
-    CHECK_OK(
-        engine_new(&(struct engine_options){.store = s->store,
-                                            .broker = s->broker,
-                                            .clock = &s->clock,
-                                            .rand = &s->rand,
-                                            .host = {.arg = s,
-                                                     .answered = on_answered,
-                                                     .happened = on_happened,
-                                                     .abort = on_abort,
-                                                     .abort_arg = s,
-                                                     .failed = on_failed},
-                                            .waiting_max = 100,
-                                            .grace_ms = options->grace_ms == 0 ? EXEC_GRACE_DEFAULT
-                                                                               : options->grace_ms},
-                   &s->engine, &err));
+    CHECK_OK(engine_new(&(struct engine_options){.store = s->store,
+                                                 .broker = s->broker,
+                                                 .clock = &s->clock,
+                                                 .rand = &s->rand,
+                                                 .host = {.arg = s,
+                                                          .answered = on_answered,
+                                                          .happened = on_happened,
+                                                          .abort = on_abort,
+                                                          .abort_arg = s,
+                                                          .failed = on_failed},
+                                                 .waiting_max = 100,
+                                                 .grace_ms = options->grace_ms == 0
+                                                                 ? WORKERS_GRACE_DEFAULT
+                                                                 : options->grace_ms},
+                        &s->engine, &err));
     CHECK_OK(engine_start(s->engine, &err));
 }
 
-static void open_exec(struct stand *s, const struct stand_options *options)
+static void open_work(struct stand *s, const struct stand_options *options)
 {
     struct err err = ERR_INIT;
-    struct exec_options with = {.engine = s->engine,
-                                .workers = options->workers == 0 ? 3 : options->workers,
-                                .commands = options->commands,
-                                .commands_count = options->commands_count,
-                                .starter = s->starter,
-                                .handlers = options->handlers,
-                                .handlers_count = options->handlers_count,
-                                .queues = options->queues,
-                                .queues_count = options->queues_count,
-                                .grace_ms =
-                                    options->grace_ms == 0 ? EXEC_GRACE_DEFAULT : options->grace_ms,
-                                .data = str_of(s->folder),
-                                .rested = on_rested,
-                                .rested_arg = s};
-    CHECK_OK(exec_start(&with, &s->exec, &err));
+    struct workforce_options with = {.engine = s->engine,
+                                     .workers = options->workers == 0 ? 3 : options->workers,
+                                     .commands = options->commands,
+                                     .commands_count = options->commands_count,
+                                     .starter = s->starter,
+                                     .handlers = options->handlers,
+                                     .handlers_count = options->handlers_count,
+                                     .push = options->push,
+                                     .queues = options->queues,
+                                     .queues_count = options->queues_count,
+                                     .grace_ms = options->grace_ms == 0 ? WORKERS_GRACE_DEFAULT
+                                                                        : options->grace_ms,
+                                     .data = str_of(s->folder),
+                                     .rested = on_rested,
+                                     .rested_arg = s};
+    CHECK_OK(workforce_start(s->work, &with, &err));
 }
 
 void stand_open(struct stand *s, const struct stand_options *options)
 {
     *s = (struct stand){.with = *options};
-    snprintf(s->folder, sizeof s->folder, "/tmp/errand-exec-XXXXXX");
+    snprintf(s->folder, sizeof s->folder, "/tmp/errand-work-XXXXXX");
     CHECK(mkdtemp(s->folder) != NULL);
     if (options->by_hand) {
         clock_init_by_hand(&s->clock, STAND_START_MS);
@@ -127,8 +124,9 @@ void stand_open(struct stand *s, const struct stand_options *options)
         struct err err = ERR_INIT;
         CHECK_OK(starter_open(&s->starter, &err));
     }
+    s->work = workforce_new();
     open_engine(s, options);
-    open_exec(s, options);
+    open_work(s, options);
 }
 
 static int remove_one(const char *path, const struct stat *stat, int kind, struct FTW *at)
@@ -151,10 +149,11 @@ static void free_events(struct stand *s)
 
 void stand_close(struct stand *s)
 {
-    exec_stop(s->exec);
+    workforce_stop(s->work);
     starter_close(s->starter);
     engine_stop(s->engine);
     engine_free(s->engine);
+    workforce_free(s->work);
     broker_close(s->broker);
     store_close(s->store);
     free_events(s);

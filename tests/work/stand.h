@@ -1,4 +1,4 @@
-/* tests/work/stand.h: a real engine with its thread, a memory store, and the worker pool on top.
+/* tests/work/stand.h: a real engine with its thread, a memory store, and the workforce on top.
  *
  *     SCOPED(stand_close) struct stand s;
  *     stand_open(&s, &(struct stand_options){.workers = 2});
@@ -9,14 +9,14 @@
  * Nothing sleeps: a test waits for what the engine tells, and gives up after STAND_PATIENCE_S.
  *
  * SPDX-License-Identifier: MIT */
-#ifndef ERRAND_TESTS_EXEC_STAND_H
-#define ERRAND_TESTS_EXEC_STAND_H
+#ifndef ERRAND_TESTS_WORK_STAND_H
+#define ERRAND_TESTS_WORK_STAND_H
 
 #include <semaphore.h>
 
 #include "test.h"
-#include "work/exec.h"
 #include "work/starter.h"
+#include "work/workforce.h"
 
 #define STAND_PATIENCE_S 60
 #define STAND_START_MS   INT64_C(1800000000000) /* of the hand-wound clock */
@@ -31,9 +31,7 @@ struct stand_options {
     size_t handlers_count;
     const struct str *queues;
     size_t queues_count;
-    /* Told of every attempt that should stop, beside the pool. May be NULL. */
-    void (*also_abort)(void *arg, struct task_id id, int32_t attempt, enum abort_why why);
-    void *also_arg;
+    struct push_settings push;
 };
 
 struct stand {
@@ -43,7 +41,7 @@ struct stand {
     struct clock clock;
     struct rand rand;
     struct starter *starter; /* NULL: no commands */
-    struct exec *exec;
+    struct workforce *work;
     struct stand_options with;
     struct arena arena;
     char folder[64]; /* the data folder, removed at the end */
@@ -77,7 +75,7 @@ void stand_until(struct stand *s, struct task_id id, enum task_state state); /* 
 void stand_until_log(struct stand *s, struct task_id id, const char *text); /* a line that has it */
 void stand_until_percent(struct stand *s, struct task_id id, double percent); /* or more */
 bool stand_saw(struct stand *s, struct task_id id, enum task_state state);    /* told so far */
-void stand_rested(struct stand *s); /* waits until the pool says that it rests */
+void stand_rested(struct stand *s); /* waits until the workers say that they rest */
 
 struct task_detail stand_task(struct stand *s, struct task_id id);
 struct str stand_log(struct stand *s, struct task_id id); /* of its last attempt */

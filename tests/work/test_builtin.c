@@ -264,7 +264,7 @@ TEST(a_quiet_pool_claims_no_more_and_rests_when_its_work_is_done)
     struct task_id later = stand_create(&s, "noop");
     stand_wind(&s, 250);
     stand_until_percent(&s, id, 25); /* it has begun; what was only claimed would be given back */
-    exec_quiet(s.exec);
+    workforce_quiet(s.work);
     stand_wind(&s, 750);
     stand_rested(&s);
     CHECK_EQ(stand_task(&s, id).task.state, TASK_COMPLETED);
@@ -278,7 +278,7 @@ TEST(what_still_runs_after_the_grace_period_is_given_back_without_using_a_retry)
     struct task_id id = stand_create(&s, "sleep", .payload = "{\"ms\":3600000}", .max_retries = 3,
                                      .timeout_ms = DAY_MS);
     stand_until(&s, id, TASK_RUNNING);
-    exec_quiet(s.exec);
+    workforce_quiet(s.work);
     stand_rested(&s);
     struct task_detail detail = stand_task(&s, id);
     CHECK_EQ(detail.task.state, TASK_QUEUED);
@@ -286,15 +286,14 @@ TEST(what_still_runs_after_the_grace_period_is_given_back_without_using_a_retry)
     CHECK_EQ(detail.attempts[0].outcome, OUTCOME_RELEASED);
 }
 
-TEST(a_pool_that_is_stopped_gives_back_what_runs)
+TEST(a_workforce_that_is_stopped_gives_back_what_runs)
 {
     struct task_id id;
     SCOPED(stand_close) struct stand s;
     stand_open(&s, &(struct stand_options){0});
     id = stand_create(&s, "sleep", .payload = "{\"ms\":3600000}", .timeout_ms = DAY_MS);
     stand_until(&s, id, TASK_RUNNING);
-    exec_stop(s.exec);
-    s.exec = NULL;
+    workforce_stop(s.work);
     CHECK_EQ(stand_task(&s, id).task.state, TASK_QUEUED);
 }
 

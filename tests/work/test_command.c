@@ -278,7 +278,7 @@ TEST(a_drain_gives_back_a_command_that_does_not_end_in_time)
                (struct stand_options){.grace_ms = 30});
     struct task_id id = stand_create(&s, "x", .max_retries = 1);
     pid_t pid = logged_pid(&s, id);
-    exec_quiet(s.exec);
+    workforce_quiet(s.work);
     stand_rested(&s);
     CHECK(!is_there(pid));
     CHECK_EQ(stand_task(&s, id).task.state, TASK_QUEUED);
@@ -332,7 +332,7 @@ TEST(a_thousand_commands_leave_no_zombie)
         ids[i] = stand_create(&s, "x");
     }
     stand_until(&s, ids[MANY - 1], TASK_COMPLETED);
-    exec_quiet(s.exec);
+    workforce_quiet(s.work);
     stand_rested(&s);
     CHECK_EQ(waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT), 0); /* the starter lives */
     CHECK_EQ(info.si_pid, 0);

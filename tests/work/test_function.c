@@ -174,7 +174,7 @@ static void gate_pass(struct gate *gate)
 
 static void until_lost(struct stand *s, size_t lost)
 {
-    while (exec_health(s->exec).lost != lost) {
+    while (workforce_health(s->work).lost != lost) {
         sched_yield();
     }
 }
@@ -196,7 +196,7 @@ TEST(a_run_function_that_ignores_its_time_out_keeps_its_document_until_it_return
     CHECK_EQ(stand_task(&s, next).task.state, TASK_QUEUED);
     gate_pass(&gate);
     stand_until(&s, next, TASK_COMPLETED);
-    CHECK_EQ(exec_health(s.exec).lost, 0);
+    CHECK_EQ(workforce_health(s.work).lost, 0);
     gate_close(&gate);
 }
 
@@ -241,7 +241,7 @@ TEST(a_drain_gives_back_a_run_function_that_stops_when_asked)
     open_stand(&s, (struct stand_options){.grace_ms = 30});
     struct task_id id = stand_create(&s, "obedient");
     stand_until_log(&s, id, "begun");
-    exec_quiet(s.exec);
+    workforce_quiet(s.work);
     stand_rested(&s);
     CHECK_EQ(stand_task(&s, id).task.state, TASK_QUEUED);
     CHECK_EQ(stand_task(&s, id).attempts[0].outcome, OUTCOME_RELEASED);
@@ -252,10 +252,11 @@ TEST(a_drain_gives_back_a_run_function_that_stops_when_asked)
 static void check_refused(const char *file, const char *text)
 {
     struct err err = ERR_INIT;
-    struct exec *exec = NULL;
-    struct exec_options options = {
+    struct workforce *work = workforce_new();
+    struct workforce_options options = {
         .workers = 1, .handlers = &file, .handlers_count = 1, .data = STR("/tmp")};
-    CHECK(!exec_start(&options, &exec, &err));
+    CHECK(!workforce_start(work, &options, &err));
+    workforce_free(work);
     if (strstr(err.text, text) == NULL) {
         CHECK_STR(str_of(err.text), text);
     }

@@ -1,8 +1,6 @@
 /* tests/work/test_push.c: pushes to a real server on loopback, from a real engine.
  *
  * SPDX-License-Identifier: MIT */
-#include "work/push.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,9 +46,7 @@ static const struct endpoint_row script[] = {
 struct bench {
     struct stand stand;
     struct endpoint endpoint, other; /* the other is opened when a handler asks for it */
-    struct push *push;
     char urls[HANDLERS_MAX][128];
-    sem_t rested;
 };
 
 struct bench_options {
@@ -65,16 +61,6 @@ struct bench_options {
     const struct endpoint_row *rows; /* instead of the script */
     size_t rows_count;
 };
-
-static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_why why)
-{
-    push_abort(((struct bench *)arg)->push, id, attempt, why);
-}
-
-static void on_rested(void *arg)
-{
-    sem_post(&((struct bench *)arg)->rested);
-}
 
 static struct push_handler handler(const struct bench_options *options, struct str type,
                                    const char *url)
@@ -109,44 +95,30 @@ static size_t list_handlers(struct bench *b, const struct bench_options *options
     return count;
 }
 
-static void bench_push(struct bench *b, const struct bench_options *options)
-{
-    struct err err = ERR_INIT;
-    struct push_handler handlers[HANDLERS_MAX];
-    struct push_options with = {
-        .engine = b->stand.engine,
-        .handlers = handlers,
-        .handlers_count = list_handlers(b, options, handlers),
-        .concurrency = options->concurrency == 0 ? PUSH_CONCURRENCY_DEFAULT : options->concurrency,
-        .per_host = options->per_host == 0 ? PUSH_PER_HOST_DEFAULT : options->per_host,
-        .allow_private = !options->refuse_private,
-        .grace_ms = options->grace_ms == 0 ? EXEC_GRACE_DEFAULT : options->grace_ms,
-        .rested = on_rested,
-        .rested_arg = b};
-    CHECK_OK(push_start(&with, &b->push, &err));
-}
-
 static void bench_open(struct bench *b, const struct bench_options *options)
 {
+    struct push_handler handlers[HANDLERS_MAX];
     log_set_level(LOG_ERROR);
-    *b = (struct bench){.push = NULL};
-    sem_init(&b->rested, 0, 0);
+    *b = (struct bench){.stand = {.store = NULL}};
     bool own = options->rows != NULL;
     endpoint_open(&b->endpoint, own ? options->rows : script,
                   own ? options->rows_count : ARRAY_LEN(script));
     endpoint_open(&b->other, script, ARRAY_LEN(script));
+    struct push_settings push = {
+        .handlers = handlers,
+        .handlers_count = list_handlers(b, options, handlers),
+        .concurrency = options->concurrency == 0 ? PUSH_CONCURRENCY_DEFAULT : options->concurrency,
+        .per_host = options->per_host == 0 ? PUSH_PER_HOST_DEFAULT : options->per_host,
+        .allow_private = !options->refuse_private};
     stand_open(&b->stand, &(struct stand_options){.workers = 1,
                                                   .by_hand = options->by_hand,
-                                                  .also_abort = on_abort,
-                                                  .also_arg = b});
-    bench_push(b, options);
+                                                  .grace_ms = options->grace_ms,
+                                                  .push = push});
 }
 
 static void bench_close(struct bench *b)
 {
-    push_stop(b->push);
     stand_close(&b->stand);
-    push_free(b->push);
     endpoint_close(&b->endpoint);
     endpoint_close(&b->other);
 }
@@ -474,7 +446,7 @@ TEST(hundreds_of_requests_wait_for_a_slow_endpoint_at_once)
     struct task_id first = stand_create(&b.stand, "t0");
     create_many(&b, "t0", 299);
     endpoint_until_held(&b.endpoint, 300);
-    CHECK_EQ(push_in_flight(b.push), 300);
+    CHECK_EQ(workforce_health(b.stand.work).pushing, 300);
     endpoint_release(&b.endpoint, 300);
     until_done(&b, first);
     endpoint_until_held(&b.endpoint, 0);
@@ -542,9 +514,9 @@ TEST(what_is_under_way_may_end_before_the_server_does)
     bench_open(&b, &(struct bench_options){.paths = {"/hold"}});
     struct task_id id = stand_create(&b.stand, "t0");
     endpoint_until_held(&b.endpoint, 1);
-    push_quiet(b.push);
+    workforce_quiet(b.stand.work);
     endpoint_release(&b.endpoint, 1);
-    sem_wait(&b.rested);
+    stand_rested(&b.stand);
     until_done(&b, id);
     struct task_id later = stand_create(&b.stand, "t0");
     CHECK_EQ(stand_task(&b.stand, later).task.state, TASK_QUEUED);
@@ -556,8 +528,8 @@ TEST(what_does_not_end_in_time_is_given_back_without_using_a_retry)
     bench_open(&b, &(struct bench_options){.paths = {"/hold"}, .grace_ms = 1});
     struct task_id id = stand_create(&b.stand, "t0", .max_retries = 3);
     endpoint_until_held(&b.endpoint, 1);
-    push_quiet(b.push);
-    sem_wait(&b.rested);
+    workforce_quiet(b.stand.work);
+    stand_rested(&b.stand);
     endpoint_until_left(&b.endpoint, 1);
     struct task_detail detail = stand_task(&b.stand, id);
     CHECK_EQ(detail.task.state, TASK_QUEUED);
@@ -579,12 +551,11 @@ TEST(a_handler_that_cannot_work_is_refused_by_name)
     };
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct err err = ERR_INIT;
-        struct push *push = NULL;
-        CHECK(!push_start(
-            &(struct push_options){
-                .handlers = &bad[i], .handlers_count = 1, .concurrency = 1, .per_host = 1},
-            &push, &err));
+        struct workforce *work = workforce_new();
+        const struct workforce_options options = {
+            .push = {.handlers = &bad[i], .handlers_count = 1, .concurrency = 1, .per_host = 1}};
+        CHECK(!workforce_start(work, &options, &err));
+        workforce_free(work);
         CHECK(strncmp(err.text, "[handler.t]", 11) == 0);
-        CHECK(push == NULL);
     }
 }

@@ -1,0 +1,87 @@
+/* work/workforce.h: everybody who works inside the server: run functions, commands, the built-in
+ * types and HTTP push.
+ *
+ * One thread claims, starts, stops and reports; an idle worker has one claim waiting in the engine
+ * and costs nothing. A run function has a thread to itself, commands have processes of their own
+ * that start and end them (starter.h). docs/design/work.md tells how it fits together.
+ *
+ * Start: workforce_new(), the engine, workforce_start(). Stop: workforce_quiet(), workforce_stop(),
+ * the engine, workforce_free(): the engine may speak of attempts until it has ended itself.
+ *
+ * Thread: any may call. Keeps: G3 (the end of an attempt is told after its work has stopped).
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef ERRAND_WORK_WORKFORCE_H
+#define ERRAND_WORK_WORKFORCE_H
+
+#include "queue/queue.h"
+#include "queue/service.h"
+#include "work/push.h"
+
+#define WORKERS_DEFAULT       3
+#define WORKERS_MAX           256
+#define WORKERS_GRACE_DEFAULT (10 * SECOND_MS)
+
+struct workforce; /* opaque */
+struct starter;
+
+/* One `env.NAME = VALUE` line. */
+struct exec_env {
+    struct str name, value;
+};
+
+/* One section [handler.TYPE] that has `exec = …`. */
+struct exec_command {
+    struct str type;
+    struct str line;   /* `exec`: words as a shell splits them, quotes included; no shell runs it */
+    struct str folder; /* of the configuration file: the command's working folder */
+    const struct exec_env *env;
+    size_t env_count;
+    int64_t memory_max; /* limits.memory, bytes of address space; 0: none */
+    int64_t cpu_max_ms; /* limits.cpu, rounded up to seconds; 0: none */
+    int64_t files_max;  /* limits.files, open at once; 0: none */
+};
+
+struct workforce_options {
+    struct engine *engine; /* borrowed */
+    size_t workers;        /* of run functions, commands and built-in types */
+    const struct str *queues;
+    size_t queues_count;         /* none: every queue */
+    const char *const *handlers; /* shared objects: --handlers FILE.so */
+    size_t handlers_count;
+    const struct exec_command *commands;
+    size_t commands_count;
+    struct starter *starter;        /* of commands; borrowed. NULL: there are none */
+    const struct service *services; /* what the server's own rooms do (queue/service.h); borrowed */
+    size_t services_count;
+    struct push_settings push;
+    int64_t grace_ms;
+    struct str data;           /* the data folder: document.append writes below it */
+    void (*rested)(void *arg); /* on the workers' thread: quiet, and nothing runs. May be NULL */
+    void *rested_arg;
+};
+
+struct workforce *workforce_new(void);
+/* What the options point to is copied. An error names the handler or its file. */
+MUST_CHECK bool workforce_start(struct workforce *work, const struct workforce_options *options,
+                                struct err *err);
+
+/* For engine_host.abort: an attempt should stop. Attempts of others are passed over. */
+void workforce_abort(struct workforce *work, struct task_id id, int32_t attempt,
+                     enum abort_why why);
+
+/* No more claims. What runs may finish within the grace period and is then stopped and given back;
+ * `rested` is called at the end. */
+void workforce_quiet(struct workforce *work);
+
+/* Stops and gives back what still runs, at once, and waits for it. NULL is welcome to both. */
+void workforce_stop(struct workforce *work);
+void workforce_free(struct workforce *work);
+
+struct workforce_health {
+    size_t lost;    /* workers whose run function ignores that it should stop */
+    size_t pushing; /* requests under way */
+};
+struct workforce_health workforce_health(const struct workforce *work);
+
+#endif
