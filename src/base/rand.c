@@ -18,32 +18,22 @@ void rand_init_seed(struct rand *rand, uint64_t seed)
     *rand = (struct rand){.seeded = true, .state = seed};
 }
 
-/* SplitMix64: small, fast, and good enough for choosing test schedules. */
-static uint64_t next_seeded(struct rand *rand)
-{
-    uint64_t z = (rand->state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-static void refill(struct rand *rand)
-{
-    if (getrandom(rand->pool, sizeof rand->pool, 0) != (ssize_t)sizeof rand->pool) {
-        fputs("errand: the kernel gives no random bytes\n", stderr);
-        abort();
-    }
-    rand->left = sizeof rand->pool;
-}
-
 uint64_t rand_u64(struct rand *rand)
 {
     uint64_t value;
     if (rand->seeded) {
-        return next_seeded(rand);
+        /* SplitMix64: small, fast, and good enough for choosing test schedules. */
+        value = (rand->state += 0x9E3779B97F4A7C15u);
+        value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
+        value = (value ^ (value >> 27)) * 0x94D049BB133111EBu;
+        return value ^ (value >> 31);
     }
     if (rand->left < sizeof value) {
-        refill(rand);
+        if (getrandom(rand->pool, sizeof rand->pool, 0) != (ssize_t)sizeof rand->pool) {
+            fputs("errand: the kernel gives no random bytes\n", stderr);
+            abort();
+        }
+        rand->left = sizeof rand->pool;
     }
     rand->left -= sizeof value;
     memcpy(&value, rand->pool + rand->left, sizeof value);

@@ -41,6 +41,12 @@ static inline bool str_absent(struct str a)
     return a.ptr == NULL;
 }
 
+static inline int str_hex(char c) /* the value of a hex digit, or -1 */
+{
+    int lower = c | 0x20;
+    return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
 int str_cmp(struct str a, struct str b);        /* bytewise order */
 bool str_eq_nocase(struct str a, struct str b); /* ASCII letters only */
 bool str_starts(struct str a, struct str prefix);

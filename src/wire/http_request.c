@@ -1,4 +1,4 @@
-/* wire/http_request.c: reads requests. See http.h; http_head.c and http_chunk.c have the parts.
+/* wire/http_request.c: reads requests. See http.h; http_parts.c has what responses have too.
  *
  * Thread: any; a parser belongs to its caller.
  *
@@ -38,12 +38,6 @@ static enum http_step begin(struct http_parser *parser, struct str input, struct
     return HTTP_DONE;
 }
 
-static bool is_version(struct str text)
-{
-    return text.len == 8 && str_starts(text, STR("HTTP/")) && text.ptr[5] >= '0' &&
-           text.ptr[5] <= '9' && text.ptr[6] == '.' && text.ptr[7] >= '0' && text.ptr[7] <= '9';
-}
-
 /* Visible ASCII without what no address has. What is inside is judged when it is decoded. */
 static bool is_target(struct str text)
 {
@@ -58,7 +52,8 @@ static bool is_target(struct str text)
 
 static enum http_step take_version(struct http_parser *parser, struct str text, struct err *err)
 {
-    if (!is_version(text)) {
+    if (text.len != 8 || !str_starts(text, STR("HTTP/")) || text.ptr[5] < '0' ||
+        text.ptr[5] > '9' || text.ptr[6] != '.' || text.ptr[7] < '0' || text.ptr[7] > '9') {
         return http_refuse(parser, err, 400,
                            "the first line must be a method, a target and HTTP/1.1");
     }
@@ -69,10 +64,14 @@ static enum http_step take_version(struct http_parser *parser, struct str text, 
     return HTTP_DONE;
 }
 
-static enum http_step take_first_line(struct http_parser *parser, struct str input, struct str line,
-                                      struct err *err)
+static enum http_step read_first_line(struct http_parser *parser, struct str input, struct err *err)
 {
-    struct str rest = line, method = str_cut(&rest, ' '), target = str_cut(&rest, ' ');
+    struct str rest;
+    enum http_step step = http_next_line(parser, input, FIRST_LINE_MAX, 414, &rest, err);
+    if (step != HTTP_DONE) {
+        return step;
+    }
+    struct str method = str_cut(&rest, ' '), target = str_cut(&rest, ' ');
     if (method.len > HTTP_METHOD_MAX || !http_is_token(method)) {
         return http_refuse(parser, err, 400, "the method is malformed");
     }
@@ -89,13 +88,6 @@ static enum http_step take_first_line(struct http_parser *parser, struct str inp
     parser->first_line = http_span_of(input, method, target);
     parser->state = AT_HEADERS;
     return HTTP_DONE;
-}
-
-static enum http_step read_first_line(struct http_parser *parser, struct str input, struct err *err)
-{
-    struct str line;
-    enum http_step step = http_next_line(parser, input, FIRST_LINE_MAX, 414, &line, err);
-    return step == HTTP_DONE ? take_first_line(parser, input, line, err) : step;
 }
 
 /* Cuts the scheme and host off an absolute target. */

@@ -17,11 +17,15 @@ void http_reader_init(struct http_parser *parser, bool head_only, size_t body_ma
 }
 
 /* "HTTP/1.1 200 OK"; the reason, and even the blank before it, may be missing. */
-static enum http_step take_first_line(struct http_parser *parser, struct str input, struct str line,
-                                      struct err *err)
+static enum http_step read_first_line(struct http_parser *parser, struct str input, struct err *err)
 {
-    struct str rest = str_from(line, 9);
+    struct str line;
     uint64_t code = 0;
+    enum http_step step = http_next_line(parser, input, HTTP_HEAD_MAX, BAD_ANSWER, &line, err);
+    if (step != HTTP_DONE) {
+        return step;
+    }
+    struct str rest = str_from(line, 9);
     bool fine = line.len >= 12 && str_starts(line, STR("HTTP/1.")) &&
                 (line.ptr[7] == '0' || line.ptr[7] == '1') && line.ptr[8] == ' ' &&
                 str_u64((struct str){rest.ptr, 3}, &code) && code >= 100 &&
@@ -34,13 +38,6 @@ static enum http_step take_first_line(struct http_parser *parser, struct str inp
     parser->first_line = http_span_of(input, line, str_from(rest, 4));
     parser->state = AT_HEADERS;
     return HTTP_DONE;
-}
-
-static enum http_step read_first_line(struct http_parser *parser, struct str input, struct err *err)
-{
-    struct str line;
-    enum http_step step = http_next_line(parser, input, HTTP_HEAD_MAX, BAD_ANSWER, &line, err);
-    return step == HTTP_DONE ? take_first_line(parser, input, line, err) : step;
 }
 
 static bool has_no_body(const struct http_parser *parser)

@@ -4,18 +4,9 @@
 #include "wire/id.h"
 
 #define COUNTER_BITS 12
+#define COUNTER_MAX  ((UINT64_C(1) << COUNTER_BITS) - 1)
 #define VERSION      (UINT64_C(7) << COUNTER_BITS)
 #define VARIANT      (UINT64_C(2) << 62)
-
-static uint64_t next_hi(uint64_t last, uint64_t fresh)
-{
-    if (fresh > last) {
-        return fresh;
-    }
-    /* Same millisecond, or the clock went back: count on, and carry into the next millisecond. */
-    uint64_t counter = (last & 0xFFF) + 1, ms = last >> 16;
-    return counter <= 0xFFF ? last + 1 : (ms + 1) << 16 | VERSION;
-}
 
 uint64_t id_first_hi(int64_t real_wall_ms)
 {
@@ -24,16 +15,11 @@ uint64_t id_first_hi(int64_t real_wall_ms)
 
 struct task_id id_make(struct id_maker *maker, int64_t real_wall_ms)
 {
-    maker->last_hi = next_hi(maker->last_hi, id_first_hi(real_wall_ms));
+    uint64_t last = maker->last_hi, fresh = id_first_hi(real_wall_ms);
+    /* Same millisecond, or the clock went back: count on, and carry into the next millisecond. */
+    bool full = (last & COUNTER_MAX) == COUNTER_MAX;
+    maker->last_hi = fresh > last ? fresh : full ? ((last >> 16) + 1) << 16 | VERSION : last + 1;
     return (struct task_id){maker->last_hi, VARIANT | rand_u64(maker->rand) >> 2};
-}
-
-static int hex_value(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
 }
 
 static bool is_hyphen_place(size_t i)
@@ -48,7 +34,7 @@ bool id_parse(struct str text, struct task_id *out)
         return false;
     }
     for (size_t i = 0; i < text.len; i++) {
-        int value = hex_value(text.ptr[i]);
+        int value = str_hex(text.ptr[i]);
         if (is_hyphen_place(i) ? text.ptr[i] != '-' : value < 0) {
             return false;
         }

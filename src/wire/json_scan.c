@@ -20,11 +20,6 @@ static const char *fail(struct json_fault *fault, const char *at, const char *wh
     return NULL;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Sets the high bit of each byte that is zero. A byte above a zero one may be set falsely, so only
  * the lowest is to be believed. */
 static uint64_t zero_bytes(uint64_t word)
@@ -35,14 +30,8 @@ static uint64_t zero_bytes(uint64_t word)
 /* Likewise for each byte that is not plain: control, '"', '\\', not ASCII. */
 static uint64_t special_bytes(uint64_t word)
 {
-    uint64_t control = (word - 0x20 * ONES) & ~word & HIGHS;
-    return (word & HIGHS) | control | zero_bytes(word ^ ('"' * ONES)) |
-           zero_bytes(word ^ ('\\' * ONES));
-}
-
-static bool is_plain(char c)
-{
-    return (unsigned char)c >= 0x20 && (unsigned char)c < 0x80 && c != '"' && c != '\\';
+    return (word & HIGHS) | ((word - 0x20 * ONES) & ~word & HIGHS) |
+           zero_bytes(word ^ ('"' * ONES)) | zero_bytes(word ^ ('\\' * ONES));
 }
 
 const char *json_scan_plain(const char *p, const char *end)
@@ -54,7 +43,7 @@ const char *json_scan_plain(const char *p, const char *end)
             return p + __builtin_ctzll(special) / 8;
         }
     }
-    while (p < end && is_plain(*p)) {
+    while (p < end && *p >= ' ' && (unsigned char)*p < 0x80 && *p != '"' && *p != '\\') {
         p++;
     }
     return p;
@@ -68,8 +57,7 @@ static int hex4(const char *p, const char *end)
         return -1;
     }
     for (int i = 0; i < 4; i++) {
-        int c = p[i] | 0x20;
-        int digit = is_digit(p[i]) ? p[i] - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+        int digit = str_hex(p[i]);
         if (digit < 0) {
             return -1;
         }
@@ -139,46 +127,33 @@ const char *json_scan_string(const char *p, const char *end, bool *escaped,
     return p < end ? p + 1 : fail(fault, p, "the string does not end");
 }
 
-static const char *scan_digits(const char *p, const char *end)
+/* At least one digit. */
+static const char *scan_digits(const char *p, const char *end, struct json_fault *fault)
 {
-    while (p < end && is_digit(*p)) {
-        p++;
+    const char *after = p;
+    while (after < end && *after >= '0' && *after <= '9') {
+        after++;
     }
-    return p;
-}
-
-/* At least one digit after what stands at p. */
-static const char *scan_more_digits(const char *p, const char *end, struct json_fault *fault)
-{
-    const char *after = scan_digits(p, end);
     return after > p ? after : fail(fault, p, "expected a digit");
-}
-
-static const char *scan_exponent(const char *p, const char *end, struct json_fault *fault)
-{
-    p++;
-    if (p < end && (*p == '+' || *p == '-')) {
-        p++;
-    }
-    return scan_more_digits(p, end, fault);
 }
 
 const char *json_scan_number(const char *p, const char *end, bool *whole, struct json_fault *fault)
 {
     p += p < end && *p == '-';
     const char *first = p;
-    p = scan_more_digits(p, end, fault);
+    p = scan_digits(p, end, fault);
     if (p != NULL && *first == '0' && p - first > 1) {
         return fail(fault, first, "a number does not begin with 0");
     }
     *whole = true;
     if (p != NULL && p < end && *p == '.') {
         *whole = false;
-        p = scan_more_digits(p + 1, end, fault);
+        p = scan_digits(p + 1, end, fault);
     }
     if (p != NULL && p < end && (*p | 0x20) == 'e') {
         *whole = false;
-        p = scan_exponent(p, end, fault);
+        p += p + 1 < end && (p[1] == '+' || p[1] == '-') ? 2 : 1;
+        p = scan_digits(p, end, fault);
     }
     return p;
 }
@@ -231,8 +206,7 @@ static bool nest_push(struct nest *nest, bool object)
 
 static bool nest_in_object(const struct nest *nest)
 {
-    unsigned top = nest->depth - 1;
-    return (nest->objects[top / 64] >> (top % 64)) & 1;
+    return nest->objects[(nest->depth - 1) / 64] >> ((nest->depth - 1) % 64) & 1;
 }
 
 /* From a key to the value behind its colon. */

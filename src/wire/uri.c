@@ -5,64 +5,34 @@
  * SPDX-License-Identifier: MIT */
 #include "wire/uri.h"
 
-static int hex_of(char c)
-{
-    int lower = c | 0x20;
-    return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 static bool is_alnum(char c)
 {
     return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
-/* The byte of an escape at the front, or -1: no hex digits, or %00, which would end a C text. */
-static int escaped_byte(struct str rest)
-{
-    int high = rest.len >= 3 ? hex_of(rest.ptr[1]) : -1;
-    int low = rest.len >= 3 ? hex_of(rest.ptr[2]) : -1;
-    return high < 0 || low < 0 || high + low == 0 ? -1 : high * 16 + low;
-}
-
-static bool decode_into(struct str text, bool plus_is_space, char *out, size_t *len)
-{
-    size_t n = 0;
-    while (text.len > 0) {
-        bool escape = text.ptr[0] == '%';
-        int c = escape                                ? escaped_byte(text)
-                : text.ptr[0] == '+' && plus_is_space ? ' '
-                                                      : (unsigned char)text.ptr[0];
-        if (c < 0) {
-            return false;
-        }
-        out[n++] = (char)c;
-        text = str_from(text, escape ? 3 : 1);
-    }
-    *len = n;
-    return true;
-}
-
-static bool needs_decoding(struct str text, bool plus_is_space)
-{
-    return text.len > 0 && (memchr(text.ptr, '%', text.len) != NULL ||
-                            (plus_is_space && memchr(text.ptr, '+', text.len) != NULL));
-}
-
 static bool decode(struct str text, bool plus_is_space, struct arena *arena, struct str *out,
                    struct err *err)
 {
-    struct str plain = text;
-    if (needs_decoding(text, plus_is_space)) {
-        char *room = arena_alloc(arena, text.len);
-        if (!decode_into(text, plus_is_space, room, &plain.len)) {
+    bool plain = text.len == 0 || (memchr(text.ptr, '%', text.len) == NULL &&
+                                   (!plus_is_space || memchr(text.ptr, '+', text.len) == NULL));
+    char *room = plain ? NULL : arena_alloc(arena, text.len);
+    struct str decoded = plain ? text : (struct str){room, 0};
+    for (struct str rest = text; !plain && rest.len > 0;) {
+        bool escape = rest.ptr[0] == '%';
+        int high = escape && rest.len >= 3 ? str_hex(rest.ptr[1]) : -1;
+        int low = high >= 0 ? str_hex(rest.ptr[2]) : -1;
+        if (escape && (low < 0 || high + low == 0)) { /* %00 would end a C text */
             return err_set(err, ERR_INVALID, "the address has a bad %%-escape");
         }
-        plain.ptr = room;
+        room[decoded.len++] = escape                                ? (char)(high * 16 + low)
+                              : rest.ptr[0] == '+' && plus_is_space ? ' '
+                                                                    : rest.ptr[0];
+        rest = str_from(rest, escape ? 3 : 1);
     }
-    if (!str_is_utf8(plain)) {
+    if (!str_is_utf8(decoded)) {
         return err_set(err, ERR_INVALID, "the address is not UTF-8");
     }
-    *out = plain;
+    *out = decoded;
     return true;
 }
 
@@ -125,22 +95,12 @@ static bool is_host(struct str host, bool bracketed)
     }
     for (size_t i = 0; i < host.len; i++) {
         char c = host.ptr[i];
-        bool fits = bracketed ? hex_of(c) >= 0 || c == ':' || c == '.'
+        bool fits = bracketed ? str_hex(c) >= 0 || c == ':' || c == '.'
                               : is_alnum(c) || c == '-' || c == '.' || c == '_';
         if (!fits) {
             return false;
         }
     }
-    return true;
-}
-
-static bool parse_port(struct str text, uint16_t *port)
-{
-    uint64_t value;
-    if (text.len > 5 || !str_u64(text, &value) || value > UINT16_MAX) {
-        return false;
-    }
-    *port = (uint16_t)value;
     return true;
 }
 
@@ -162,14 +122,15 @@ bool uri_parse_address(struct str text, uint16_t default_port, struct str *host,
                        struct err *err)
 {
     struct str rest = text, name;
-    uint16_t number = default_port;
+    uint64_t number = default_port;
     bool fine = take_host(&rest, &name) &&
-                (rest.len == 0 || (rest.ptr[0] == ':' && parse_port(str_from(rest, 1), &number)));
+                (rest.len == 0 || (rest.ptr[0] == ':' && rest.len <= sizeof ":65535" - 1 &&
+                                   str_u64(str_from(rest, 1), &number) && number <= UINT16_MAX));
     if (!fine) {
         return err_set(err, ERR_INVALID, "must be an address like 127.0.0.1:8001 or [::1]:8001");
     }
     *host = name;
-    *port = number;
+    *port = (uint16_t)number;
     return true;
 }
 
@@ -207,50 +168,31 @@ static bool take_scheme(struct str *rest, struct str *scheme)
     return true;
 }
 
-/* Visible ASCII only, and no fragment: it is never sent to a server. */
-static bool is_clean(struct str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7F || text.ptr[i] == '#') {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Everything up to the first of "/?" off the front. */
-static struct str take_authority(struct str *rest)
-{
-    size_t n = 0;
-    while (n < rest->len && rest->ptr[n] != '/' && rest->ptr[n] != '?') {
-        n++;
-    }
-    struct str authority = {rest->ptr, n};
-    *rest = str_from(*rest, n);
-    return authority;
-}
-
-static void split_userinfo(struct str *authority, struct str *userinfo)
-{
-    const char *at = authority->len == 0 ? NULL : memrchr(authority->ptr, '@', authority->len);
-    *userinfo = STR_NONE;
-    if (at != NULL) {
-        *userinfo = (struct str){authority->ptr, (size_t)(at - authority->ptr)};
-        *authority = str_from(*authority, userinfo->len + 1);
-    }
-}
-
 bool uri_parse(struct str text, struct uri *out, struct err *err)
 {
-    struct uri uri;
-    if (!is_clean(text) || !take_scheme(&text, &uri.scheme)) {
+    struct uri uri = {.userinfo = STR_NONE};
+    bool clean = true;
+    /* Visible ASCII only, and no fragment: it is never sent to a server. */
+    for (size_t i = 0; i < text.len; i++) {
+        clean = clean && text.ptr[i] > ' ' && text.ptr[i] < 0x7F && text.ptr[i] != '#';
+    }
+    if (!clean || !take_scheme(&text, &uri.scheme)) {
         return err_set(err, ERR_INVALID, "must be an address like http://127.0.0.1:8001/path");
     }
-    struct str authority = take_authority(&text);
-    split_userinfo(&authority, &uri.userinfo);
+    size_t end = 0;
+    while (end < text.len && text.ptr[end] != '/' && text.ptr[end] != '?') {
+        end++;
+    }
+    struct str authority = {text.ptr, end};
+    const char *at = end == 0 ? NULL : memrchr(authority.ptr, '@', end);
+    if (at != NULL) {
+        uri.userinfo = (struct str){authority.ptr, (size_t)(at - authority.ptr)};
+        authority = str_from(authority, uri.userinfo.len + 1);
+    }
     if (!uri_parse_address(authority, port_of(uri.scheme), &uri.host, &uri.port, err)) {
         return false;
     }
+    text = str_from(text, end);
     uri.path = str_cut(&text, '?');
     uri.query = text;
     if (uri.path.len == 0) {
