@@ -51,10 +51,6 @@ static bool is_postgres(struct str url)
 bool setup_store(struct config *config, struct str *url, struct err *err)
 {
     struct str path = str_absent(config->store) ? STR("sqlite:errand.db") : config->store;
-    if (str_is(path, "memory:") || str_is(path, "memory")) {
-        *url = STR("memory:");
-        return true;
-    }
     if (is_postgres(path)) {
         *url = path;
         return true;

@@ -106,7 +106,5 @@ bool sqlite_store_open(struct str rest, const struct store_options *options, str
                        struct err *err);
 bool postgres_store_open(struct str rest, const struct store_options *options, struct store **out,
                          struct err *err);
-bool memory_store_open(struct str rest, const struct store_options *options, struct store **out,
-                       struct err *err);
 
 #endif

@@ -21,7 +21,6 @@ bool store_open(const struct store_options *options, struct store **out, struct 
 {
     static const struct store_kind kinds[] = {
         {{"sqlite:", 7}, sqlite_store_open},
-        {{"memory:", 7}, memory_store_open},
         {{"postgres://", 11}, postgres_store_open},
         {{"postgresql://", 13}, postgres_store_open},
     };
@@ -31,7 +30,7 @@ bool store_open(const struct store_options *options, struct store **out, struct 
             return kinds[i].open(rest, options, out, err) || err_wrap(err, "open the store");
         }
     }
-    return err_field(err, "store", "must begin with sqlite:, memory: or postgres://");
+    return err_field(err, "store", "must begin with sqlite: or postgres://");
 }
 
 void store_close(struct store *store)

@@ -1,4 +1,4 @@
-/* store/store.h: the truth. One interface; behind it sqlite/, memory/ and postgres/.
+/* store/store.h: the truth. One interface; behind it sqlite/ and postgres/.
  *
  * The engine loads what a batch of commands touches, decides with the pure functions of task/, and
  * saves the result by compare-and-set, all in one transaction. A store decides nothing itself: it
@@ -24,7 +24,7 @@ struct reader; /* one reading connection; sees all that was committed before its
 
 /* ---- Life ---- */
 
-/* Opens the store behind `url` (sqlite:PATH, postgres://…, memory:), brings its schema up to date
+/* Opens the store behind `url` (sqlite:PATH or postgres://…), brings its schema up to date
  * unless told not to, and takes it for this process alone where it is embedded: a second opener is
  * refused. The caller owns *out and ends it with store_close(). */
 struct store_options {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store_memory/memory.h"
 #include "test.h"
 #include "wire/json.h"
 
@@ -23,7 +24,7 @@ static void on_request(struct stand *stand, struct exchange *exchange)
 static void open_engine(struct rig *rig)
 {
     struct err err = ERR_INIT;
-    CHECK_OK(store_open(&(struct store_options){.url = STR("memory:")}, &rig->store, &err));
+    rig->store = memory_store_new();
     CHECK_OK(broker_open(
         &(struct broker_options){.url = STR("memory:"), .ready = engine_ready, .arg = &rig->engine},
         &rig->broker, &err));

@@ -14,7 +14,7 @@
 #define ERRAND_TESTS_QUEUE_BENCH_H
 
 #include "queue/queue.h"
-#include "store/memory/memory.h"
+#include "store_memory/memory.h"
 
 #define BENCH_START_MS INT64_C(1800000000000) /* 2027-01-15T08:00:00Z */
 #define BENCH_STEPS    10000                  /* an engine that has work for longer hangs */

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "queue/queue.h"
+#include "store_memory/memory.h"
 #include "test.h"
 
 #define PRODUCERS 3
@@ -143,7 +144,7 @@ static void open_plant(struct plant *plant)
     struct err err = ERR_INIT;
     clock_init_real(&plant->clock);
     rand_init_seed(&plant->rand, 1);
-    CHECK_OK(store_open(&(struct store_options){.url = STR("memory:")}, &plant->store, &err));
+    plant->store = memory_store_new();
     CHECK_OK(broker_open(&(struct broker_options){.url = STR("memory:"),
                                                   .ready = engine_ready,
                                                   .arg = &plant->engine},

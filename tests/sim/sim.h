@@ -15,8 +15,8 @@
 #include "base/buf.h"
 #include "broker/ops.h"
 #include "queue/queue.h"
-#include "store/memory/memory.h"
 #include "store/ops.h"
+#include "store_memory/memory.h"
 
 #define TASKS_MAX   160 /* of one seed */
 #define REQUEST_MAX 12  /* tasks of one create */

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store_memory/memory.h"
+
 static void post(void *sem)
 {
     sem_post(sem);
@@ -59,8 +61,7 @@ static void on_rested(void *arg)
 static void open_engine(struct stand *s, const struct stand_options *options)
 {
     struct err err = ERR_INIT;
-    struct store_options store = {.url = STR("memory:")};
-    CHECK_OK(store_open(&store, &s->store, &err));
+    s->store = memory_store_new();
     CHECK_OK(broker_open(
         &(struct broker_options){.url = STR("memory:"), .ready = engine_ready, .arg = &s->engine},
         &s->broker, &err));

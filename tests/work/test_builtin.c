@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "stand.h"
-#include "store/memory/memory.h"
+#include "store_memory/memory.h"
 
 static struct task run_one(struct stand_order order, enum task_state end, struct stand *s)
 {

@@ -1,11 +1,11 @@
-/* store/memory/remove.c: finished tasks go for good, by name or by age, and their children with
- * them.
+/* tests/store_memory/remove.c: finished tasks go for good, by name or by age, and their children
+ * with them.
  *
  * Thread: engine. Keeps: what store.h says, as the SQL stores do.
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
-#include "store/memory/disk.h"
+#include "store_memory/disk.h"
 
 /* Nobody depends any longer on a task that goes. */
 static void forget_dependency(struct memory_tx *tx, struct task_id id, struct arena *arena)

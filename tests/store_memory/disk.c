@@ -1,9 +1,9 @@
-/* store/memory/disk.c: records, shelves and the disk they lie on. See disk.h.
+/* tests/store_memory/disk.c: records, shelves and the disk they lie on. See disk.h.
  *
  * Thread: engine; readers look at the shelf under the disk's lock.
  *
  * SPDX-License-Identifier: MIT */
-#include "store/memory/disk.h"
+#include "store_memory/disk.h"
 
 #include "base/mem.h"
 #include "store/shared.h"

@@ -1,4 +1,4 @@
-/* store/memory/relation.c: who is whose child, and who waits for whom.
+/* tests/store_memory/relation.c: who is whose child, and who waits for whom.
  *
  * Each record has a node for its parent and for each task that it depends on, in a map by the id of
  * those; so both directions are found without a search.
@@ -8,7 +8,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "store/memory/disk.h"
+#include "store_memory/disk.h"
 
 static void add(struct row *record, enum relation_kind kind, struct task_id to)
 {

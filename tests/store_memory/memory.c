@@ -1,4 +1,4 @@
-/* store/memory/memory.c: opens the store that is only memory; see memory.h.
+/* tests/store_memory/memory.c: opens the store that is only memory; see memory.h.
  *
  * It behaves as the SQL stores do, rollback and restart included, and forgets everything with its
  * disk: for unit tests and the simulator.
@@ -6,13 +6,14 @@
  * Thread: engine; counts any.
  *
  * SPDX-License-Identifier: MIT */
-#include "store/memory/memory.h"
+#include "store_memory/memory.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "store/memory/disk.h"
 #include "store/shared.h"
+#include "store_memory/disk.h"
 #include "task/family.h"
 
 static void close_store(struct store *base)
@@ -324,18 +325,12 @@ struct memory_disk *memory_store_disk(struct store *store)
     return MEMORY_STORE(store)->disk;
 }
 
-bool memory_store_open(struct str rest, const struct store_options *options, struct store **out,
-                       struct err *err)
+struct store *memory_store_new(void)
 {
-    (void)options;
-    if (rest.len != 0) {
-        return err_field(err, "store", "memory: takes nothing behind it");
-    }
-    struct memory_disk *disk = memory_disk_new();
-    if (!memory_disk_open(disk, out, err)) {
-        memory_disk_free(disk);
-        return false;
-    }
-    MEMORY_STORE(*out)->owns_disk = true;
-    return true;
+    struct store *store = NULL;
+    bool open = memory_disk_open(memory_disk_new(), &store, NULL);
+    assert(open); /* nobody else has it */
+    (void)open;
+    MEMORY_STORE(store)->owns_disk = true;
+    return store;
 }

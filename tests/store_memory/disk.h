@@ -1,20 +1,20 @@
-/* store/memory/disk.h: the records of the memory store and where they lie; seen from inside.
+/* tests/store_memory/disk.h: the records of the memory store and where they lie; seen from inside.
  *
  * A record is one task with everything that belongs to it, in an arena of its own, and is never
  * changed once it lies on the disk: a transaction changes copies on a shelf of its own and a commit
  * puts them in place of the old ones.
  *
  * SPDX-License-Identifier: MIT */
-#ifndef ERRAND_STORE_MEMORY_DISK_H
-#define ERRAND_STORE_MEMORY_DISK_H
+#ifndef ERRAND_TESTS_STORE_MEMORY_DISK_H
+#define ERRAND_TESTS_STORE_MEMORY_DISK_H
 
 #include <pthread.h>
 
 #include "base/map.h"
 #include "store/counts.h"
-#include "store/memory/memory.h"
-#include "store/memory/record.h"
 #include "store/ops.h"
+#include "store_memory/memory.h"
+#include "store_memory/record.h"
 
 /* A record is the child of `to`, or depends on it. */
 enum relation_kind { RELATION_CHILD, RELATION_DEPENDENCY };

@@ -1,4 +1,4 @@
-/* store/memory/tx.c: transactions of the memory store.
+/* tests/store_memory/tx.c: transactions of the memory store.
  *
  * Changes are made to copies on the transaction's own shelf; a commit puts them on the disk all at
  * once, under the lock that readers take, and a rollback throws them away.
@@ -9,8 +9,8 @@
 #include <assert.h>
 
 #include "base/mem.h"
-#include "store/memory/disk.h"
 #include "store/shared.h"
+#include "store_memory/disk.h"
 
 bool memory_begin(struct store *base, struct tx **out, struct err *err)
 {

@@ -1,4 +1,4 @@
-/* store/memory/record.c: the records of the memory store. See record.h.
+/* tests/store_memory/record.c: the records of the memory store. See record.h.
  *
  * A list walks over what a transaction changed and what lies on the disk at once, in order of ids,
  * and judges each record by the whole filter: there is no index but the one of keys.
@@ -6,12 +6,12 @@
  * Thread: engine; readers look at the disk's pile under its lock.
  *
  * SPDX-License-Identifier: MIT */
-#include "store/memory/record.h"
+#include "store_memory/record.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "store/memory/disk.h"
+#include "store_memory/disk.h"
 
 /* ---- One record ---- */
 

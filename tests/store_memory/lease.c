@@ -1,4 +1,4 @@
-/* store/memory/lease.c: who holds which document, on the disk and as a transaction sees it.
+/* tests/store_memory/lease.c: who holds which document, on the disk and as a transaction sees it.
  *
  * A lease is a row of its own, not a property of its task: a batch holds what its members need, and
  * a document may stay held by a task that has ended.
@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
-#include "store/memory/disk.h"
 #include "store/shared.h"
+#include "store_memory/disk.h"
 
 static struct lease *find(const struct map *leases, struct str document)
 {

@@ -1,4 +1,4 @@
-/* store/memory/memory.h: the store that is only memory, and its bad days, for tests and
+/* tests/store_memory/memory.h: the store that is only memory, and its bad days, for tests and
  * simulations.
  *
  * A disk holds what was committed and outlives the stores opened on it, one after the other:
@@ -8,8 +8,8 @@
  * Thread: as store.h says; faults are set by the engine's thread.
  *
  * SPDX-License-Identifier: MIT */
-#ifndef ERRAND_STORE_MEMORY_MEMORY_H
-#define ERRAND_STORE_MEMORY_MEMORY_H
+#ifndef ERRAND_TESTS_STORE_MEMORY_MEMORY_H
+#define ERRAND_TESTS_STORE_MEMORY_MEMORY_H
 
 #include "store/store.h"
 
@@ -21,7 +21,9 @@ void memory_disk_free(struct memory_disk *disk); /* its store must be closed; NU
 /* Refused while another store has it open. The disk stays the caller's. */
 MUST_CHECK bool memory_disk_open(struct memory_disk *disk, struct store **out, struct err *err);
 
-/* The disk under a store, also under one opened by `memory:`, which owns its own. */
+/* A store on a disk of its own, which ends with it. */
+struct store *memory_store_new(void);
+
 struct memory_disk *memory_store_disk(struct store *store);
 
 enum memory_fault {

@@ -1,11 +1,11 @@
-/* store/memory/list.c: lists and details of the memory store, newest first.
+/* tests/store_memory/list.c: lists and details of the memory store, newest first.
  *
  * Thread: the reader's, under the disk's lock; memory_select() the engine's.
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
-#include "store/memory/disk.h"
 #include "store/shared.h"
+#include "store_memory/disk.h"
 
 bool memory_reader_open(struct store *base, struct reader **out, struct err *err)
 {

@@ -1,11 +1,12 @@
-/* store/memory/record.h: the records of the memory store: a pile on the disk, one in a transaction.
+/* tests/store_memory/record.h: the records of the memory store: a pile on the disk, one in a
+ * transaction.
  *
  * A record is never changed once it lies on the disk: a transaction puts new ones on a pile of its
  * own, and a commit lays them in place of the old ones.
  *
  * SPDX-License-Identifier: MIT */
-#ifndef ERRAND_STORE_MEMORY_RECORD_H
-#define ERRAND_STORE_MEMORY_RECORD_H
+#ifndef ERRAND_TESTS_STORE_MEMORY_RECORD_H
+#define ERRAND_TESTS_STORE_MEMORY_RECORD_H
 
 #include "base/map.h"
 #include "store/ops.h"
