@@ -74,6 +74,17 @@ void assistant_set(struct schedule_change *change, const char *name, struct str 
 
 /* ---- By the grammar: new ones ---- */
 
+static struct form_texts exdates_of(const struct english_read *read, struct arena *arena)
+{
+    struct str *texts = arena_array(arena, struct str, read->exdates_count);
+    for (size_t i = 0; i < read->exdates_count; i++) {
+        SCOPED(buf_fini) struct buf text = BUF_INIT(64);
+        wall_write(&text, read->exdates[i].s);
+        texts[i] = arena_str(arena, buf_view(&text));
+    }
+    return (struct form_texts){texts, read->exdates_count};
+}
+
 static void create(const struct assistant_asked *asked, const struct zone *zone,
                    struct arena *arena, struct assistant_said *out)
 {
@@ -83,8 +94,11 @@ static void create(const struct assistant_asked *asked, const struct zone *zone,
     english_read(&(struct english_asked){.text = asked->text,
                                          .now_ms = asked->now_ms,
                                          .zone = zone,
+                                         .zones = asked->zones,
                                          .min_lead_ms = asked->limits.min_lead_ms},
                  arena, &read);
+    out->words = read.words;
+    out->words_count = read.words_count;
     if (read.kind == ENGLISH_REFUSED) {
         out->mode = ASSISTANT_REFUSAL;
         out->refusal = read.refusal;
@@ -98,7 +112,9 @@ static void create(const struct assistant_asked *asked, const struct zone *zone,
     out->schedule.category = (enum schedule_category)category;
     out->schedule.rrule = read.kind == ENGLISH_RECURRING ? read.rrule : STR_NONE;
     out->schedule.dtstart = read.dtstart;
-    out->schedule.timezone = arena_str(arena, str_of(zone_name(zone)));
+    out->schedule.timezone =
+        str_absent(read.zone) ? arena_str(arena, str_of(zone_name(zone))) : read.zone;
+    out->schedule.exdates = exdates_of(&read, arena);
     if (!assistant_check(asked, &out->schedule, arena, &err)) {
         assistant_refuse(out, arena_c_text(arena, str_of(err.field)),
                          arena_str(arena, str_of(err.text)));

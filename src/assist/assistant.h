@@ -52,6 +52,8 @@ struct assistant_said {
     struct english_refusal refusal;
     size_t *candidates; /* REFUSAL: of the schedules that may have been meant */
     size_t candidates_count;
+    const struct english_word *words; /* of a new one: what each was taken for by the grammar */
+    size_t words_count;
 };
 
 const char *assistant_mode_name(enum assistant_mode mode); /* "TASK_CREATION" … */

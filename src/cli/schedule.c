@@ -29,6 +29,7 @@ struct schedule_options {
 struct reading {
     struct english_asked asked;
     struct english_read read;
+    const struct zone *zone; /* of the schedule */
     int64_t next_ms[SCHEDULE_NEXT_COUNT];
     size_t next_count;
     struct buf summary;
@@ -39,7 +40,9 @@ static void reading_fini(struct reading *reading)
 {
     buf_fini(&reading->summary);
     arena_fini(&reading->arena);
+    zone_release(reading->zone);
     zone_release(reading->asked.zone);
+    zones_free(reading->asked.zones);
 }
 
 static bool read_now(struct str text, const struct zone *zone, int64_t *out_ms, struct err *err)
@@ -63,8 +66,15 @@ static void look_ahead(struct reading *reading)
     SCOPED(recur_free_at) struct recur *recur = NULL;
     const struct english_read *read = &reading->read;
     bool recurring = read->kind == ENGLISH_RECURRING;
-    struct recur_order order = {
-        .start = read->start, .rule = recurring ? &read->rule : NULL, .zone = reading->asked.zone};
+    if (str_absent(read->zone) ||
+        !zones_get(reading->asked.zones, read->zone, &reading->zone, NULL)) {
+        reading->zone = zone_keep(reading->asked.zone);
+    }
+    struct recur_order order = {.start = read->start,
+                                .rule = recurring ? &read->rule : NULL,
+                                .zone = reading->zone,
+                                .exdates = read->exdates,
+                                .exdates_count = read->exdates_count};
     summary_write(&reading->summary, &order);
     if (recur_new(&order, &recur, NULL)) {
         reading->next_count =
@@ -75,11 +85,10 @@ static void look_ahead(struct reading *reading)
 static bool read_text(const struct schedule_options *options, const struct words *words,
                       struct reading *out, struct err *err)
 {
-    struct zones *zones = zones_new(NULL);
     struct str zone = str_absent(options->zone) ? STR("UTC") : options->zone;
-    bool known = zones_get(zones, zone, &out->asked.zone, err);
-    zones_free(zones);
-    if (!known || !read_now(options->now, out->asked.zone, &out->asked.now_ms, err)) {
+    out->asked.zones = zones_new(NULL);
+    if (!zones_get(out->asked.zones, zone, &out->asked.zone, err) ||
+        !read_now(options->now, out->asked.zone, &out->asked.now_ms, err)) {
         return false;
     }
     out->asked.text = words_join(words, 0, &out->arena);
@@ -89,24 +98,6 @@ static bool read_text(const struct schedule_options *options, const struct words
         look_ahead(out);
     }
     return true;
-}
-
-/* Where the run of words of one phrase, or of one role, ends. */
-static size_t run_end(const struct english_read *read, size_t from)
-{
-    size_t to = from + 1;
-    while (to < read->words_count && read->words[to].role == read->words[from].role &&
-           read->words[to].phrase == read->words[from].phrase) {
-        to++;
-    }
-    return to;
-}
-
-static struct str run_text(const struct english_read *read, size_t from, size_t to)
-{
-    const char *start = read->words[from].text.ptr;
-    struct str last = read->words[to - 1].text;
-    return (struct str){start, (size_t)(last.ptr + last.len - start)};
 }
 
 static void write_local(struct buf *out, const struct zone *zone, int64_t at_ms)
@@ -124,9 +115,9 @@ static void print_words(struct reading *reading, const struct paper *paper)
     SCOPED(table_fini) struct table table;
     table_init(&table, heads, &reading->arena);
     for (size_t from = 0; from < read->words_count;) {
-        size_t to = run_end(read, from);
+        size_t to = english_run_end(read->words, read->words_count, from);
         SCOPED(buf_fini) struct buf clean = BUF_INIT(64 * KIB);
-        human_clean(&clean, run_text(read, from, to));
+        human_clean(&clean, english_run_text(read->words, from, to));
         table_add(&table, buf_view(&clean));
         table_add(&table, str_of(english_role_name(read->words[from].role)));
         from = to;
@@ -146,9 +137,14 @@ static void print_schedule(const struct reading *reading)
         buf_printf(&out, "rule      " STR_FMT "\n", STR_ARG(read->rrule));
     }
     buf_printf(&out, "start     " STR_FMT "\n", STR_ARG(read->dtstart));
+    for (size_t i = 0; i < read->exdates_count; i++) {
+        buf_c(&out, i == 0 ? "without   " : "          ");
+        wall_write(&out, read->exdates[i].s);
+        buf_char(&out, '\n');
+    }
     for (size_t i = 0; i < reading->next_count; i++) {
         buf_c(&out, i == 0 ? "next      " : "          ");
-        write_local(&out, reading->asked.zone, reading->next_ms[i]);
+        write_local(&out, reading->zone, reading->next_ms[i]);
         buf_char(&out, '\n');
     }
     fputs(buf_c_text(&out), stdout);
@@ -158,10 +154,10 @@ static void write_words(const struct english_read *read, struct json_writer *w)
 {
     json_put_array(w, "words");
     for (size_t from = 0; from < read->words_count;) {
-        size_t to = run_end(read, from);
+        size_t to = english_run_end(read->words, read->words_count, from);
         json_open_object(w);
-        json_put_str(w, "text", run_text(read, from, to));
-        json_put_c(w, "takenFor", english_role_name(read->words[from].role));
+        json_put_str(w, "text", english_run_text(read->words, from, to));
+        json_put_c(w, "as", english_role_name(read->words[from].role));
         json_close_object(w);
         from = to;
     }
@@ -190,7 +186,16 @@ static void write_schedule(const struct reading *reading, struct json_writer *w)
         json_put_str(w, "rrule", read->rrule);
     }
     json_put_str(w, "dtstart", read->dtstart);
-    json_put_c(w, "timezone", zone_name(reading->asked.zone));
+    json_put_c(w, "timezone", zone_name(reading->zone));
+    if (read->exdates_count > 0) {
+        json_put_array(w, "exdates");
+        for (size_t i = 0; i < read->exdates_count; i++) {
+            SCOPED(buf_fini) struct buf text = BUF_INIT(64);
+            wall_write(&text, read->exdates[i].s);
+            json_add_str(w, buf_view(&text));
+        }
+        json_close_array(w);
+    }
     json_put_array(w, "next");
     for (size_t i = 0; i < reading->next_count; i++) {
         json_add_time(w, reading->next_ms[i]);

@@ -76,6 +76,39 @@ static int unit_at(const struct tokens *t, size_t at)
     return token_is(t, at, WORD_UNIT) ? token_value(t, at, WORD_UNIT) & ~TOKEN_PLURAL : UNIT_NONE;
 }
 
+/* "1/2 hour": the cutter takes it for a date. */
+static size_t slashed(const struct tokens *t, size_t at, struct amount *out)
+{
+    if (!token_is(t, at, WORD_DATE) || t->at[at].month != 1 || t->at[at].number != 0 ||
+        (t->at[at].day != 2 && t->at[at].day != 4)) {
+        return at;
+    }
+    size_t to = at + 1 + token_is(t, at + 1, WORD_OF);
+    to += token_is(t, to, WORD_A);
+    if (unit_at(t, to) != UNIT_HOUR) {
+        return at;
+    }
+    amount_add(out, 0, t->at[at].day == 2 ? 50 : 25, UNIT_HOUR);
+    return to + 1;
+}
+
+/* "3 business days": those from Monday to Friday. */
+static size_t working_days(const struct tokens *t, size_t at, struct amount *out)
+{
+    int n = 1;
+    size_t from = at;
+    at = token_is(t, at, WORD_A) ? at + 1 : phrase_number(t, at, &n);
+    bool two_words = token_is(t, at, WORD_WORK) && token_is_unit(t, at + 1, UNIT_DAY);
+    bool one_word = token_is(t, at, WORD_DAYSET) &&
+                    (token_value(t, at, WORD_DAYSET) & 0x7f) == (int)SAID_WORKDAYS &&
+                    !token_is(t, at, WORD_PART);
+    if (at == from || n < 0 || n > 10000 || (!two_words && !one_word)) {
+        return from;
+    }
+    *out = (struct amount){.days = n, .unit = UNIT_DAY, .n = n, .workdays = true};
+    return at + 1 + two_words;
+}
+
 static bool and_a_half(const struct tokens *t, size_t at)
 {
     return token_is(t, at, WORD_AND) && token_is(t, at + 1, WORD_A) &&
@@ -104,7 +137,7 @@ static size_t fraction(const struct tokens *t, size_t at, struct amount *out)
     return at + 1;
 }
 
-/* "a few minutes", "a couple of hours", "2 or 3 days". */
+/* "a few minutes", "2 or 3 days". */
 static size_t unsure(const struct tokens *t, size_t at, struct amount *out)
 {
     int n;
@@ -133,7 +166,11 @@ static size_t whole(const struct tokens *t, size_t at, struct amount *out)
 {
     int n = 1, hundredths = 0;
     size_t from = at;
-    if (token_is(t, at, WORD_A)) {
+    size_t couple = at + token_is(t, at, WORD_A);
+    if (token_is_word(t, couple, "couple")) { /* two */
+        n = 2;
+        at = couple + 1 + token_is(t, couple + 1, WORD_OF);
+    } else if (token_is(t, at, WORD_A)) {
         at++;
     } else if (token_is(t, at, WORD_NUMBER) && t->at[at].hundredths > 0) {
         n = t->at[at].number;
@@ -162,6 +199,7 @@ static size_t whole(const struct tokens *t, size_t at, struct amount *out)
 static size_t part(const struct tokens *t, size_t at, struct amount *out)
 {
     size_t to = unsure(t, at, out);
+    to = to > at ? to : slashed(t, at, out);
     to = to > at ? to : fraction(t, at, out);
     return to > at ? to : whole(t, at, out);
 }
@@ -169,7 +207,11 @@ static size_t part(const struct tokens *t, size_t at, struct amount *out)
 size_t phrase_amount(const struct tokens *t, size_t at, struct amount *out)
 {
     *out = (struct amount){.unit = UNIT_NONE};
-    size_t to = part(t, at, out);
+    size_t to = working_days(t, at, out);
+    if (to > at) {
+        return to;
+    }
+    to = part(t, at, out);
     while (to > at) {
         int n;
         size_t next = phrase_separator(t, to), number = phrase_number(t, next, &n);

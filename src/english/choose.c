@@ -11,8 +11,18 @@
 
 static bool may_begin(const struct tokens *t, size_t at)
 {
-    static const char *const words[] = {"up", "as", "but", "apart", "over", "during", "close"};
+    static const char *const words[] = {
+        "up",  "as",        "but",      "apart", "over",    "during",    "close",   "max",
+        "x",   "month-end", "skip",     "aside", "save",    "with",      "leaving", "just",
+        "all", "same",      "previous", "limit", "limited", "following", "outside"};
     if (t->at[at].count > 0) {
+        return true;
+    }
+    if (t->at[at].quoted) {
+        return false;
+    }
+    char first = t->at[at].text.ptr[0];
+    if ((first == 'x' || first == 'X') && t->at[at].text.len <= 4) {
         return true;
     }
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
@@ -23,13 +33,6 @@ static bool may_begin(const struct tokens *t, size_t at)
     return false;
 }
 
-static size_t try_zone(const struct tokens *t, size_t at, struct phrase *out)
-{
-    out->kind = PHRASE_ZONE;
-    out->force = FORCE_BARE;
-    return at + token_is(t, at, WORD_ZONE);
-}
-
 static size_t try_forever(const struct tokens *t, size_t at, struct phrase *out)
 {
     out->kind = PHRASE_FILLER;
@@ -38,18 +41,37 @@ static size_t try_forever(const struct tokens *t, size_t at, struct phrase *out)
 }
 
 /* The longest phrase at a token; of two the same length the first tried. */
-static size_t longest(const struct tokens *t, size_t at, struct arena *arena, struct phrase *out)
+static size_t longest(const struct tokens *t, size_t at, const struct place *place,
+                      struct phrase *out)
 {
     static size_t (*const readers[])(const struct tokens *, size_t, struct phrase *) = {
-        phrase_often, phrase_day, phrase_time, phrase_fault, try_zone, try_forever};
+        phrase_span, phrase_often, phrase_day, phrase_fault, try_forever};
     struct phrase best = {.said = said_nothing()};
-    size_t end = phrase_span(t, at, arena, &best);
+    size_t end = phrase_zone(t, at, place->after_clock, &best);
+    if (!may_begin(t, at)) {
+        struct said holiday = said_nothing();
+        size_t to = phrase_holiday(t, at, &holiday);
+        if (to > end) {
+            end = to;
+            best = (struct phrase){.kind = PHRASE_DAY, .force = FORCE_BARE, .said = holiday};
+        }
+        *out = best;
+        return end;
+    }
     for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
         struct phrase phrase = {.said = said_nothing()};
         size_t to = readers[i](t, at, &phrase);
         if (to > end) {
             end = to;
             best = phrase;
+        }
+        if (i == 2) {
+            phrase = (struct phrase){.said = said_nothing()};
+            to = phrase_time(t, at, place, &phrase);
+            if (to > end) {
+                end = to;
+                best = phrase;
+            }
         }
     }
     *out = best;
@@ -106,19 +128,61 @@ static void weigh(const struct tokens *t, struct phrase *p, const struct phrase 
     }
 }
 
+/* Days after which a bare number is an hour: a weekday, "tomorrow", "tonight". */
+static bool takes_hour(const struct said *said)
+{
+    bool dated = said->month_days != 0 || said->month_days_last != 0 || said->months != 0;
+    return (said->weekdays != 0 || said->has_offset || said->which != OF_NONE) && !dated &&
+           said->unit > UNIT_HOUR;
+}
+
+static struct place place_at(const struct tokens *t, size_t at, const struct phrase *before)
+{
+    struct place place = {.apart = at == 0 || token_is_mark(t, at - 1)};
+    if (before == NULL || before->force <= FORCE_THING) {
+        return place;
+    }
+    bool comma = before->to + 1 == at && token_is(t, before->to, WORD_COMMA);
+    if (before->to != at && !comma) {
+        return place;
+    }
+    bool day = before->kind == PHRASE_DAY || before->kind == PHRASE_OFTEN;
+    bool timed = said_has_time(&before->said) && !before->said.tonight && before->said.parts == 0;
+    place.apart = true;
+    place.after_day = before->to == at && day && takes_hour(&before->said) && !timed;
+    place.after_often = (day || before->kind == PHRASE_END) && !place.after_day && !timed;
+    place.after_clock =
+        before->to == at && (before->said.clocks_count > 0 || before->said.has_window ||
+                             before->said.minutes != 0 || before->said.parts != 0);
+    return place;
+}
+
+/* 14:30+02:00 names its zone itself. */
+static void take_offsets(const struct tokens *t, struct phrase *p)
+{
+    for (size_t at = p->from; at < p->to; at++) {
+        if (t->at[at].has_offset) {
+            p->said.zone = place_of_offset(t->at[at].offset_min, t->arena);
+            p->said.fault = p->said.zone == NULL ? FAULT_PLACE : p->said.fault;
+        }
+    }
+}
+
 void choose_find(const struct tokens *t, struct arena *arena, struct choice *out)
 {
     *out = (struct choice){.said = said_nothing()};
     out->phrases = arena_array(arena, struct phrase, MIN(PHRASES_MAX, t->count + 1));
     for (size_t at = 0; at < t->count && out->count < PHRASES_MAX;) {
         struct phrase *p = &out->phrases[out->count], *before = out->count > 0 ? p - 1 : NULL;
-        size_t to = may_begin(t, at) ? longest(t, at, arena, p) : at;
+        struct place place = place_at(t, at, before);
+        size_t to = longest(t, at, &place, p);
         if (to == at) {
             at++;
             continue;
         }
         p->from = at;
         p->to = to;
+        take_offsets(t, p);
         weigh(t, p, before);
         bool beside = before != NULL && are_beside(t, before, p) && before->force > FORCE_THING;
         p->cluster = before == NULL ? 1 : before->cluster + !(beside && p->force > FORCE_THING);
@@ -132,7 +196,8 @@ void choose_find(const struct tokens *t, struct arena *arena, struct choice *out
 static bool is_single_day(const struct said *said)
 {
     bool dated_year = said->year != 0 && (said->unit != UNIT_YEAR || !said->dated);
-    return said->has_offset || said->has_in || said->is_weekend || dated_year ||
+    return said->has_offset || said->has_in || said->is_weekend || dated_year || said->ahead != 0 ||
+           (said->holiday != 0 && !said->every) ||
            (said->of_week != OF_NONE && said->of_week != OF_EVERY) || said->which != OF_NONE ||
            said->of_month == OF_THIS || said->of_month == OF_NEXT;
 }
@@ -216,8 +281,13 @@ static void use(const struct tokens *t, struct choice *c, struct phrase *p)
         more.clocks_count = 0;
     }
     p->used = true;
+    enum said_fault fault = c->said.fault;
     if (!said_add(&c->said, &more) && c->said.fault == FAULT_NONE) {
         c->said.fault = FAULT_CONFLICT;
+    }
+    if (fault == FAULT_NONE && c->said.fault != FAULT_NONE) {
+        c->blame_from = p->from;
+        c->blame_to = p->to;
     }
 }
 
@@ -225,8 +295,16 @@ static void use(const struct tokens *t, struct choice *c, struct phrase *p)
 static bool lasts_with(const struct said *said, const struct said *more)
 {
     bool clock_unit = more->lasting.unit <= UNIT_HOUR;
-    return !more->has_lasting ||
+    return !more->has_lasting || more->lasting_ahead ||
            (said_recurs(said) && (!clock_unit || said->unit <= UNIT_HOUR) && !more->lasting.vague);
+}
+
+/* A week, month or year that bounds a rule: "every weekday next week". */
+static bool is_period(const struct said *said)
+{
+    bool of = said->of_week == OF_THIS || said->of_week == OF_NEXT || said->of_month == OF_THIS ||
+              said->of_month == OF_NEXT || said->of_year == OF_THIS || said->of_year == OF_NEXT;
+    return of && !said_has_days(said) && !said->has_offset && !said->has_in && said->year == 0;
 }
 
 static bool fits_cluster(const struct tokens *t, const struct choice *c, const struct phrase *p)
@@ -235,11 +313,13 @@ static bool fits_cluster(const struct tokens *t, const struct choice *c, const s
     switch (p->kind) {
     case PHRASE_DAY:
         /* "every weekday at 8 today in history": today belongs to the task. */
-        return !recurs || !is_single_day(&p->said) || !token_is_plain(t, p->to);
+        return !recurs || !is_single_day(&p->said) || is_period(&p->said) ||
+               !token_is_plain(t, p->to);
     case PHRASE_OFTEN:
         return p->force > FORCE_MAYBE;
     case PHRASE_END:
-        return lasts_with(&c->said, &p->said) && (recurs || p->said.count == 0);
+        return lasts_with(&c->said, &p->said) && (recurs || p->said.count == 0) &&
+               (recurs || p->said.until == NULL || !said_has_time(&c->said));
     case PHRASE_FAULT:
         /* "on my birthday, May 15", "at 5pm when I get home": the time is known. */
         return p->said.fault != FAULT_EVENT ||
@@ -276,16 +356,18 @@ static bool fills(const struct choice *c, const struct phrase *p)
         return !said_has_time(said) || (said->clocks_count == 0 && p->said.clocks_count > 0 &&
                                         !said->has_window && p->force >= FORCE_LED);
     case PHRASE_DAY:
-        return recurs ? !said_has_days(said) && said->unit >= UNIT_WEEK &&
-                            said_has_days(&p->said) && !is_single_day(&p->said)
+        return recurs ? is_period(&p->said) || (!said_has_days(said) && said->unit >= UNIT_WEEK &&
+                                                said_has_days(&p->said) && !is_single_day(&p->said))
                       : !said_has_day(said);
     case PHRASE_START:
         return recurs && said->start == NULL && p->said.start != NULL;
     case PHRASE_END:
-        return recurs && said->until == NULL && !said->has_lasting && said->count == 0 &&
-               p->said.count == 0 && lasts_with(said, &p->said);
+        return (recurs || p->said.lasting_ahead) && said->until == NULL && !said->has_lasting &&
+               said->count == 0 && lasts_with(said, &p->said);
     case PHRASE_EXCEPT:
         return recurs;
+    case PHRASE_ZONE:
+        return p->said.zone != NULL || p->said.unsure_zone.len > 0 || p->said.fault != FAULT_NONE;
     case PHRASE_OFTEN: /* "Biweekly sync on Thursdays" */
         return recurs && !said->every && said->weekdays != 0 && p->said.unit == UNIT_WEEK;
     default:
@@ -358,9 +440,37 @@ static bool is_beside_a_fault(const struct tokens *t, const struct choice *c)
     return false;
 }
 
+/* "every weekday next week": the week is where it begins and ends. */
+static void bound(const struct tokens *t, struct said *said)
+{
+    struct said period = said_nothing();
+    bool next = said->of_week == OF_NEXT || said->of_month == OF_NEXT || said->of_year == OF_NEXT;
+    bool this = said->of_week == OF_THIS || said->of_month == OF_THIS || said->of_year == OF_THIS;
+    if ((!next && !this) || said->until != NULL || (next && said->start != NULL) ||
+        said->has_lasting || said->month_days != 0 || said->dated) {
+        return;
+    }
+    period.of_week = said->of_week;
+    period.of_month = said->of_month == OF_EVERY ? OF_NONE : said->of_month;
+    period.of_year = said->of_year == OF_EVERY ? OF_NONE : said->of_year;
+    said->until = phrase_keep(t, &period);
+    said->start = next ? said->until : said->start;
+    said->through = true;
+    said->of_week = OF_NONE;
+    said->of_month = said->of_month == OF_EVERY ? OF_EVERY : OF_NONE;
+    said->of_year = said->of_year == OF_EVERY ? OF_EVERY : OF_NONE;
+}
+
 static void judge(const struct tokens *t, struct choice *c)
 {
     enum said_fault *fault = &c->said.fault;
+    if (c->said.lasting_ahead && !said_recurs(&c->said) && !said_has_day(&c->said)) {
+        c->said.every = true; /* for the next 3 days */
+        c->said.unit = UNIT_DAY;
+    }
+    if (said_recurs(&c->said) && c->said.which == OF_NONE) {
+        bound(t, &c->said);
+    }
     if (has_alternative(t, c)) {
         *fault = FAULT_ALTERNATIVE;
     } else if (*fault == FAULT_NONE && breaks_off(t, c)) {
@@ -372,6 +482,18 @@ static void judge(const struct tokens *t, struct choice *c)
     }
 }
 
+/* A meal among the words of the task settles am or pm. */
+static enum said_meal meal_of(const struct tokens *t)
+{
+    enum said_meal meal = MEAL_NONE;
+    for (size_t at = 0; at < t->count; at++) {
+        bool morning = token_is_word(t, at, "breakfast");
+        bool evening = token_is_word(t, at, "dinner") || token_is_word(t, at, "supper");
+        meal = morning ? MEAL_BREAKFAST : evening && meal == MEAL_NONE ? MEAL_DINNER : meal;
+    }
+    return meal;
+}
+
 /* Nothing says when: is there at least a reason? */
 static void blame(struct choice *c)
 {
@@ -379,9 +501,22 @@ static void blame(struct choice *c)
         struct phrase *p = &c->phrases[i];
         if (p->said.fault != FAULT_NONE && p->force > FORCE_THING && c->said.fault == FAULT_NONE) {
             c->said.fault = p->said.fault;
+            c->blame_from = p->from;
+            c->blame_to = p->to;
             p->used = true;
         }
     }
+}
+
+/* "for the next 3 days" alone says when. */
+static struct phrase *ahead(const struct choice *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->phrases[i].said.lasting_ahead) {
+            return &c->phrases[i];
+        }
+    }
+    return NULL;
 }
 
 static bool has_time_before(const struct choice *c, const struct phrase *end)
@@ -409,6 +544,7 @@ static void join_ends(struct choice *c, struct arena *arena)
             until->clocks[until->clocks_count++] = time->said.clocks[0];
             end->said.until = until;
             end->to = time->to;
+            time->kind = PHRASE_FILLER;
             time->force = FORCE_THING;
         }
     }
@@ -418,8 +554,13 @@ void choose(const struct tokens *t, struct arena *arena, struct choice *out)
 {
     choose_find(t, arena, out);
     join_ends(out, arena);
+    guard_text(t, out);
+    if (out->said.fault != FAULT_NONE) {
+        return;
+    }
     struct phrase *main = strongest_recurring(out);
     main = main != NULL ? main : strongest_once(out);
+    main = main != NULL ? main : ahead(out);
     if (main == NULL) {
         blame(out);
         return;
@@ -430,4 +571,6 @@ void choose(const struct tokens *t, struct arena *arena, struct choice *out)
     fill(t, out, FORCE_BARE);
     fill(t, out, FORCE_MAYBE);
     judge(t, out);
+    out->said.meal = meal_of(t);
+    guard_leftovers(t, out);
 }

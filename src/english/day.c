@@ -37,21 +37,85 @@ static size_t by_name(const struct tokens *t, size_t at, struct said *said)
 
 /* ---- In so much time ---- */
 
-static size_t from_when(const struct tokens *t, size_t at, struct said *said)
+const struct said *phrase_keep(const struct tokens *t, const struct said *said)
 {
-    if (!token_is(t, at, WORD_FROM) && !token_is(t, at, WORD_AFTER)) {
-        return at;
-    }
-    if (token_is(t, at + 1, WORD_NOW)) {
-        return at + 2;
-    }
-    size_t to = by_name(t, at + 1, said);
-    to = to > at + 1 ? to : phrase_date(t, at + 1, said);
-    to = to > at + 1 ? to : phrase_weekdays(t, at + 1, said);
-    return to > at + 1 ? to : at;
+    struct said *copy = arena_new(t->arena, struct said);
+    *copy = *said;
+    return copy;
 }
 
-/* "in 3 days", "3 days from now", "a week from Friday", "3 days ago". */
+static bool is_direction(const struct tokens *t, size_t at)
+{
+    return token_is(t, at, WORD_FROM) || token_is(t, at, WORD_AFTER) ||
+           token_is(t, at, WORD_BEFORE);
+}
+
+/* Days counted from one in each month: "two days before the last day of each month". */
+static bool count_in_months(struct said *said, const struct said *anchor, int days)
+{
+    bool last = anchor->month_days_last != 0;
+    uint32_t bits = last ? anchor->month_days_last : anchor->month_days;
+    int day = bits == 0 ? 0 : __builtin_ctz(bits) + (last ? -days : days);
+    if (!said_recurs(anchor) || day < 1 || day > 28 || (bits & (bits - 1)) != 0) {
+        return false;
+    }
+    *said = *anchor;
+    said->month_days = last ? 0 : (uint32_t)1 << day;
+    said->month_days_last = last ? (uint32_t)1 << day : 0;
+    return true;
+}
+
+/* The day after "from", "before" or "after" that is counted from. */
+static size_t from_anchor(const struct tokens *t, size_t at, struct said *said)
+{
+    struct said anchor = said_nothing();
+    bool before = token_is(t, at, WORD_BEFORE);
+    if (!is_direction(t, at)) {
+        return at;
+    }
+    if (token_is(t, at + 1, WORD_NOW) || token_is_word(t, at + 1, "today")) {
+        said->fault = before ? FAULT_PAST : said->fault;
+        return at + 2;
+    }
+    size_t to = phrase_single_day(t, at + 1, &anchor);
+    if (to == at + 1) {
+        return at;
+    }
+    if (said_recurs(&anchor)) {
+        int days = (before ? -1 : 1) * said->in.days;
+        bool fine = said->in.months == 0 && said->in.seconds == 0 && !said->in.workdays;
+        struct said counted = said_nothing();
+        if (!fine || !count_in_months(&counted, &anchor, days)) {
+            said->fault = FAULT_VAGUE;
+            return to;
+        }
+        *said = counted;
+        return to;
+    }
+    said->fault = anchor.fault;
+    if (said->in.seconds != 0) {
+        said->fault = FAULT_EVENT;
+    }
+    said->anchor = phrase_keep(t, &anchor);
+    said->in_before = before;
+    return to;
+}
+
+/* "three Fridays from now": one time. */
+static size_t weekdays_ahead(const struct tokens *t, size_t at, struct said *said)
+{
+    int n;
+    size_t from = at + token_is(t, at, WORD_IN), to = phrase_number(t, from, &n);
+    if (to == from || n < 1 || n > 100 || !token_is(t, to, WORD_WEEKDAY) ||
+        token_spells(t, to + 1, "from now") == to + 1) {
+        return at;
+    }
+    said->ahead = n;
+    said->weekdays = 1u << (token_value(t, to, WORD_WEEKDAY) & 7);
+    return to + 3;
+}
+
+/* "in 3 days", "3 days from now", "a week from Friday", "2 days before Christmas", "3 days ago". */
 static size_t in_time(const struct tokens *t, size_t at, struct said *said)
 {
     struct said found = *said;
@@ -60,25 +124,90 @@ static size_t in_time(const struct tokens *t, size_t at, struct said *said)
     from += in && token_is(t, from, WORD_ABOUT);
     size_t to = phrase_amount(t, from, &found.in);
     if (to == from) {
-        return at;
+        return weekdays_ahead(t, at, said);
     }
-    size_t end = from_when(t, to, &found);
+    bool vague = found.in.vague;
+    size_t end = from_anchor(t, to, &found);
+    if (end > to && said_recurs(&found)) {
+        *said = found;
+        return end;
+    }
     if (token_is(t, to, WORD_AGO)) {
         found.fault = FAULT_PAST;
         end = to + 1;
     } else if (in && end == to) {
         end = to + token_is(t, to, WORD_TIME);
     }
+    bool clock_later = token_is_word(t, to, "later") && found.in.unit <= UNIT_HOUR && at == 0;
+    if (!in && end == to && clock_later) {
+        end = to + 1;
+    }
     if (!in && end == to) {
         return at;
     }
     found.has_in = true;
-    found.fault = found.in.vague ? FAULT_VAGUE : found.fault;
+    found.fault = vague ? FAULT_VAGUE : found.fault;
     if (found.in.months < 0 || found.in.days < 0 || found.in.seconds < 0) {
         found.fault = FAULT_PAST;
     }
     *said = found;
     return end;
+}
+
+/* "the day after Thanksgiving", "the Friday before Christmas", "the first Monday after Easter". */
+static size_t beside_day(const struct tokens *t, size_t at, struct said *said)
+{
+    struct said found = *said;
+    size_t to = at + token_is(t, at, WORD_THE);
+    bool day = token_is_unit(t, to, UNIT_DAY);
+    int which = token_is(t, to, WORD_ORDINAL) ? token_value(t, to, WORD_ORDINAL) : 0;
+    to += which != 0;
+    if ((!day && !token_is(t, to, WORD_WEEKDAY)) || !is_direction(t, to + 1) ||
+        token_is(t, to + 1, WORD_FROM)) {
+        return at;
+    }
+    bool before = token_is(t, to + 1, WORD_BEFORE);
+    if (which != 0 && which != (before ? -1 : 1)) {
+        return at;
+    }
+    found.in = (struct amount){.unit = UNIT_NONE};
+    if (day) {
+        amount_add(&found.in, 1, 0, UNIT_DAY);
+    } else {
+        found.near_weekdays = 1u << (token_value(t, to, WORD_WEEKDAY) & 7);
+    }
+    size_t end = from_anchor(t, to + 1, &found);
+    if (end == to + 1 || (found.anchor == NULL && !said_recurs(&found))) {
+        return at;
+    }
+    found.has_in = !said_recurs(&found);
+    *said = found;
+    return end;
+}
+
+/* "Monday week", "tomorrow fortnight": so long after the coming one. */
+static size_t week_later(const struct tokens *t, size_t at, struct said *said)
+{
+    struct said anchor = said_nothing();
+    size_t to = at;
+    if (token_is(t, at, WORD_TODAY) && token_value(t, at, WORD_TODAY) >= 0) {
+        anchor.has_offset = true;
+        anchor.offset = token_value(t, at, WORD_TODAY);
+        to++;
+    } else if (token_is(t, at, WORD_WEEKDAY) &&
+               !(token_value(t, at, WORD_WEEKDAY) & TOKEN_PLURAL)) {
+        anchor.weekdays = 1u << token_value(t, at, WORD_WEEKDAY);
+        to++;
+    }
+    bool week = token_is_word(t, to, "week") || token_is_unit(t, to, UNIT_FORTNIGHT);
+    /* "the Monday week review" is a thing. */
+    if (to == at || !week || t->at[at].possessive || token_is_plain(t, to + 1)) {
+        return at;
+    }
+    amount_add(&said->in, 1, 0, token_is_word(t, to, "week") ? UNIT_WEEK : UNIT_FORTNIGHT);
+    said->has_in = true;
+    said->anchor = phrase_keep(t, &anchor);
+    return to + 1;
 }
 
 /* ---- This and next ---- */
@@ -157,10 +286,16 @@ static size_t this_or_next(const struct tokens *t, size_t at, struct said *said)
     return end > to ? end : at;
 }
 
-/* "the week after next" */
+/* "the week after next", "the Monday after next" */
 static size_t after_next(const struct tokens *t, size_t at, struct said *said)
 {
     size_t to = at + token_is(t, at, WORD_THE);
+    if (token_is(t, to, WORD_WEEKDAY) && token_is(t, to + 1, WORD_AFTER) &&
+        token_is(t, to + 2, WORD_NEXT) && !token_is(t, to + 3, WORD_UNIT)) {
+        said->weekdays = 1u << (token_value(t, to, WORD_WEEKDAY) & 7);
+        said->of_week = OF_AFTER_NEXT;
+        return to + 3;
+    }
     if (token_is(t, to, WORD_UNIT) && token_is(t, to + 1, WORD_AFTER) &&
         token_is(t, to + 2, WORD_NEXT)) {
         return period(t, to, OF_AFTER_NEXT, said) > to ? to + 3 : at;
@@ -168,12 +303,18 @@ static size_t after_next(const struct tokens *t, size_t at, struct said *said)
     return at;
 }
 
-/* "last night", "last week"; "last Friday" is an ordinal until more is known. */
+/* "last night", "last September", "past Friday"; "last Friday" is an ordinal until more is known.
+ */
 static size_t gone(const struct tokens *t, size_t at, struct said *said)
 {
-    if (token_value(t, at, WORD_ORDINAL) != -1 || !is_free(t, at + 1) ||
-        (!token_is(t, at + 1, WORD_PART) && !token_is(t, at + 1, WORD_UNIT)) ||
-        token_is_unit(t, at + 1, UNIT_DAY)) {
+    bool past = token_is_word(t, at, "past") || token_is_word(t, at, "previous");
+    if ((!past && token_value(t, at, WORD_ORDINAL) != -1) || !is_free(t, at + 1)) {
+        return at;
+    }
+    bool unit = token_is(t, at + 1, WORD_UNIT) && !token_is_unit(t, at + 1, UNIT_DAY) &&
+                !(token_value(t, at + 1, WORD_UNIT) & TOKEN_PLURAL);
+    bool weekday = past && token_is(t, at + 1, WORD_WEEKDAY);
+    if (!token_is(t, at + 1, WORD_PART) && !unit && !token_is(t, at + 1, WORD_MONTH) && !weekday) {
         return at;
     }
     said->fault = FAULT_PAST;
@@ -188,6 +329,13 @@ static size_t edge(const struct tokens *t, size_t at, struct said *said)
     struct said found = *said;
     size_t to = at + token_is(t, at, WORD_THE);
     bool end = token_is(t, to, WORD_END), begin = token_is(t, to, WORD_BEGIN);
+    size_t month_end = token_spells(t, to, "month end");
+    month_end = month_end > to ? month_end : to + token_is_word(t, to, "month-end");
+    if (month_end > to) {
+        said->month_days_last |= 2;
+        said->of_month = OF_EVERY;
+        return month_end;
+    }
     if ((!end && !begin) || !token_is(t, to + 1, WORD_OF)) {
         return at;
     }
@@ -228,11 +376,39 @@ static bool is_bare_last(const struct tokens *t, size_t at, size_t to)
            to == at + 2;
 }
 
+/* "Thursday of next week", "Monday in the week after next" */
+static size_t of_some_week(const struct tokens *t, size_t at, struct said *said)
+{
+    size_t of = at + (token_is(t, at, WORD_OF) || token_is(t, at, WORD_IN));
+    struct said found = *said;
+    size_t to = after_next(t, of, &found);
+    if (to == of && (token_is(t, of, WORD_THIS) || token_is(t, of, WORD_NEXT)) &&
+        token_is_unit(t, of + 1, UNIT_WEEK) && !t->at[of + 1].possessive) {
+        found.of_week = token_is(t, of, WORD_NEXT) ? OF_NEXT : OF_THIS;
+        to = of + 2;
+    }
+    if (of == at || to == of || found.of_week == OF_NONE || said->plural || said->listed) {
+        return at;
+    }
+    *said = found;
+    return to;
+}
+
 static size_t with_lead(const struct tokens *t, size_t at, bool in, struct said *said)
 {
-    size_t to = by_name(t, at, said);
+    size_t to = week_later(t, at, said);
+    to = to > at ? to : by_name(t, at, said);
     to = to > at ? to : after_next(t, at, said);
-    to = to > at ? to : this_or_next(t, at, said);
+    to = to > at ? to : beside_day(t, at, said);
+    if (to > at) {
+        return to;
+    }
+    size_t own = at + (token_is(t, at, WORD_THIS) || token_is(t, at, WORD_NEXT));
+    to = phrase_holiday(t, own, said);
+    if (to > own) {
+        return to;
+    }
+    to = this_or_next(t, at, said);
     to = to > at ? to : gone(t, at, said);
     to = to > at ? to : edge(t, at, said);
     if (to > at) {
@@ -259,7 +435,13 @@ static size_t with_lead(const struct tokens *t, size_t at, bool in, struct said 
         said->which = OF_THIS;
         return to;
     }
-    return phrase_weekdays(t, at, said);
+    to = phrase_weekdays(t, at, said);
+    return to > at ? of_some_week(t, to, said) : at;
+}
+
+size_t phrase_single_day(const struct tokens *t, size_t at, struct said *said)
+{
+    return with_lead(t, at, false, said);
 }
 
 size_t phrase_day(const struct tokens *t, size_t at, struct phrase *out)
@@ -267,6 +449,7 @@ size_t phrase_day(const struct tokens *t, size_t at, struct phrase *out)
     bool in = token_is(t, at, WORD_IN);
     size_t lead = in || token_is(t, at, WORD_ON) || token_is(t, at, WORD_BY) ||
                   token_is(t, at, WORD_FOR) || token_is(t, at, WORD_AT);
+    lead += lead > 0 && token_is(t, at + 1, WORD_ABOUT);
     bool is_condition = token_is(t, at, WORD_IF) && token_is_word(t, at + 1, "it") &&
                         token_is_word(t, at + 2, "is");
     if (is_condition) { /* if it is a Friday */

@@ -317,8 +317,8 @@ static bool shift_series(struct edit *e, struct said *said)
         (void)resolve_clock(said, &said->clocks[i], &at);
         carry = wall_div(at + by, WALL_DAY_S);
         at = wall_mod(at + by, WALL_DAY_S);
-        said->clocks[i] =
-            (struct day_time){(int)(at / 3600), (int)(at / 60 % 60), (int)(at % 60), false};
+        said->clocks[i] = (struct day_time){
+            .hour = (int)(at / 3600), .minute = (int)(at / 60 % 60), .second = (int)(at % 60)};
     }
     return shift_days(e, said, days + carry);
 }

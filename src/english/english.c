@@ -5,22 +5,56 @@
 
 #include "english/phrase.h"
 
+#define QUOTE_MAX 80 /* bytes of the text that a refusal quotes */
+
 static void refuse(struct english_read *out, const char *field, struct str reason)
 {
     out->kind = ENGLISH_REFUSED;
     out->refusal = (struct english_refusal){{field, NULL}, 1, reason};
 }
 
-/* A zone in the sentence must be the one that was given. */
-static void check_zone(const struct english_asked *asked, const struct tokens *t, struct choice *c)
+/* The zone that the sentence names, if any; the caller releases it. */
+static const struct zone *named_zone(const struct english_asked *asked, struct choice *c)
 {
-    for (size_t i = 0; i < c->count; i++) {
-        const struct phrase *p = &c->phrases[i];
-        if (p->used && p->kind == PHRASE_ZONE && c->said.fault == FAULT_NONE &&
-            !str_eq_nocase(t->at[p->from].text, str_of(zone_name(asked->zone)))) {
-            c->said.fault = FAULT_ZONE;
-        }
+    const struct zone *zone = NULL;
+    struct said *said = &c->said;
+    if (said->fault != FAULT_NONE) {
+        return NULL;
     }
+    if (said->unsure_zone.len > 0) {
+        if (!place_is_users(said->unsure_zone, asked->zone, wall_div(asked->now_ms, 1000))) {
+            said->fault = FAULT_ZONES;
+        }
+        return NULL;
+    }
+    if (said->zone == NULL || str_eq_nocase(str_of(said->zone), str_of(zone_name(asked->zone)))) {
+        return NULL;
+    }
+    if (asked->zones == NULL || !zones_get(asked->zones, str_of(said->zone), &zone, NULL)) {
+        said->fault = FAULT_ZONE;
+    }
+    return zone;
+}
+
+/* What is to blame, as it was written: "next sprint". */
+static struct str quoted(const struct tokens *t, const struct choice *c)
+{
+    if (c->blame_from >= c->blame_to || c->blame_to > t->count) {
+        return STR("");
+    }
+    const char *from = t->at[c->blame_from].text.ptr;
+    struct str last = t->at[c->blame_to - 1].text;
+    return str_trim((struct str){from, (size_t)(last.ptr - from) + last.len});
+}
+
+static struct str with_quote(struct str quote, struct str reason, struct arena *arena)
+{
+    if (quote.len == 0 || quote.len > QUOTE_MAX) {
+        return reason;
+    }
+    SCOPED(buf_fini) struct buf text = BUF_INIT(KIB);
+    buf_printf(&text, "\"" STR_FMT "\": " STR_FMT, STR_ARG(quote), STR_ARG(reason));
+    return arena_str(arena, buf_view(&text));
 }
 
 static struct str rule_text(const struct rrule *rule, struct arena *arena)
@@ -51,6 +85,8 @@ static void take(const struct resolved *from, struct arena *arena, struct englis
     out->start = from->start;
     out->dtstart = start_text(&from->start, arena);
     if (from->kind == ENGLISH_RECURRING) {
+        out->exdates = from->exdates;
+        out->exdates_count = from->exdates_count;
         out->rule = from->rule;
         out->rrule = rule_text(&from->rule, arena);
     }
@@ -70,18 +106,23 @@ static bool is_readable(const struct english_asked *asked, struct english_read *
     return false;
 }
 
+static void set_zone(struct resolver *to, const struct zone *zone)
+{
+    to->zone = zone;
+    to->now_wall_s = zone_wall(zone, wall_div(to->now_ms, 1000));
+    to->today = wall_div(to->now_wall_s, WALL_DAY_S);
+}
+
 void english_read(const struct english_asked *asked, struct arena *arena, struct english_read *out)
 {
+    SCOPED(zone_release_at) const struct zone *named = NULL;
     struct tokens tokens;
     struct choice choice;
     struct resolved resolved;
     struct resolver to = {.now_ms = asked->now_ms,
-                          .now_wall_s = zone_wall(asked->zone, wall_div(asked->now_ms, 1000)),
-                          .zone = asked->zone,
                           .min_lead_ms = asked->min_lead_ms,
                           .arena = arena,
                           .default_s = RESOLVE_DEFAULT_S};
-    to.today = wall_div(to.now_wall_s, WALL_DAY_S);
     *out = (struct english_read){.kind = ENGLISH_REFUSED};
     if (!is_readable(asked, out)) {
         return;
@@ -91,10 +132,34 @@ void english_read(const struct english_asked *asked, struct arena *arena, struct
         return;
     }
     choose(&tokens, arena, &choice);
-    check_zone(asked, &tokens, &choice);
+    named = named_zone(asked, &choice);
+    set_zone(&to, named != NULL ? named : asked->zone);
     title_read(&tokens, &choice, arena, out);
     resolve(&to, &choice.said, &resolved);
+    if (resolved.kind == ENGLISH_REFUSED && choice.said.fault != FAULT_NONE) {
+        resolved.reason = with_quote(quoted(&tokens, &choice), resolved.reason, arena);
+    }
     take(&resolved, arena, out);
+    if (out->kind != ENGLISH_REFUSED && named != NULL) {
+        out->zone = arena_str(arena, str_of(choice.said.zone));
+    }
+}
+
+size_t english_run_end(const struct english_word *words, size_t count, size_t from)
+{
+    size_t to = from + 1;
+    while (to < count && words[to].role == words[from].role &&
+           words[to].phrase == words[from].phrase) {
+        to++;
+    }
+    return to;
+}
+
+struct str english_run_text(const struct english_word *words, size_t from, size_t to)
+{
+    const char *start = words[from].text.ptr;
+    struct str last = words[to - 1].text;
+    return (struct str){start, (size_t)(last.ptr + last.len - start)};
 }
 
 const char *english_category_name(enum english_category category)

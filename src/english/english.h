@@ -24,6 +24,7 @@ struct english_asked {
     struct str text;
     int64_t now_ms;
     const struct zone *zone; /* needed; zone_utc() for none */
+    struct zones *zones;     /* where a zone that the text names is found; NULL: only `zone` */
     int64_t min_lead_ms;     /* a time nearer than this is refused */
 };
 
@@ -73,6 +74,9 @@ struct english_read {
     int64_t first_ms;   /* the first occurrence */
     struct when start;  /* DTSTART, the first occurrence; on the wall when the wall can say it */
     struct str dtstart; /* as text: "2027-03-01T09:00:00" */
+    struct str zone;    /* the zone that the text names; absent: the one asked with */
+    const struct when *exdates; /* RECURRING: what is left out */
+    size_t exdates_count;
     struct english_refusal refusal; /* REFUSED */
     const struct english_word *words;
     size_t words_count;
@@ -80,6 +84,11 @@ struct english_read {
 
 /* Never fails: what it cannot understand it refuses, with the reason. */
 void english_read(const struct english_asked *asked, struct arena *arena, struct english_read *out);
+
+/* Words that were taken for one thing together: where the run that begins there ends, and its
+ * text. */
+size_t english_run_end(const struct english_word *words, size_t count, size_t from);
+struct str english_run_text(const struct english_word *words, size_t from, size_t to);
 
 const char *english_category_name(enum english_category category); /* "REMINDER" … */
 const char *english_role_name(enum english_role role);             /* "how often" … */

@@ -40,8 +40,9 @@ static size_t every_amount(const struct tokens *t, size_t at, struct said *said)
     if (to == at) {
         return at;
     }
-    if (amount.vague) {
-        said->fault = FAULT_VAGUE;
+    if (amount.vague || amount.workdays) {
+        said->fault = amount.vague || amount.n != 1 ? FAULT_VAGUE : FAULT_NONE;
+        said->weekdays = amount.workdays ? SAID_WORKDAYS : 0;
         return to;
     }
     if (amount.unit <= UNIT_HOUR && amount.seconds > 0) {
@@ -159,7 +160,17 @@ static size_t every_time(const struct tokens *t, size_t at, struct said *said)
 /* every July 4th, every June and December, every 12/25 */
 static size_t every_date(const struct tokens *t, size_t at, struct said *said)
 {
-    size_t to = phrase_date(t, at, said);
+    size_t to = phrase_holiday(t, at, said);
+    if (to > at) {
+        return to;
+    }
+    size_t end = at + (token_is(t, at, WORD_END) || token_spells(t, at, "month end") > at ||
+                       token_is_word(t, at, "month-end"));
+    if (end > at) { /* every end of month */
+        to = phrase_single_day(t, at, said);
+        return to > at && said->of_month != OF_NONE ? to : at;
+    }
+    to = phrase_date(t, at, said);
     return to > at ? to : phrase_months(t, at, said);
 }
 
@@ -201,7 +212,12 @@ static size_t after_every(const struct tokens *t, size_t at, struct said *said)
         interval = 2;
         at++;
     }
-    size_t start = at, to = every_unclear(t, at, said);
+    size_t start = at, to = interval == 1 ? every_date(t, at, said) : at;
+    if (to > at && said->holiday == 0 && said->month_days_last == 0 && said->fault == FAULT_NONE) {
+        *said = said_nothing(); /* dates are tried in their turn */
+        to = at;
+    }
+    to = to > at ? to : every_unclear(t, at, said);
     to = to > at ? to : every_fraction(t, at, said);
     if (to == at && interval == 1 && numbers_something(t, at)) {
         to = every_ordinal(t, at, said);
@@ -373,6 +389,13 @@ size_t phrase_often(const struct tokens *t, size_t at, struct phrase *out)
     out->force = FORCE_EVERY;
     size_t lead =
         (token_is(t, at, WORD_ON) && !token_is_particle(t, at)) || token_is(t, at, WORD_FOR);
+    if (token_is_word(t, at, "all") &&
+        (token_spells(t, at, "all days") > at || token_spells(t, at, "all weekdays") > at)) {
+        out->said.every = true;
+        out->said.unit = token_is(t, at + 1, WORD_DAYSET) ? UNIT_NONE : UNIT_DAY;
+        out->said.weekdays = token_is(t, at + 1, WORD_DAYSET) ? SAID_WORKDAYS : 0;
+        return at + 2;
+    }
     size_t to = alternate(t, at + lead, &out->said);
     to = to > at + lead ? to : every(t, at + lead, &out->said);
     if (to > at + lead) {

@@ -50,12 +50,15 @@ int64_t resolve_add(int64_t day, const struct amount *amount)
 /* ---- Time of the day ---- */
 
 /* An hour that leaves am or pm open: 7 to 11 is am, 12 is noon, 1 to 6 is pm. */
-static int hour_of(const struct day_time *clock, unsigned parts)
+static int hour_of(const struct day_time *clock, unsigned parts, enum said_meal meal)
 {
     int hour = clock->hour;
     bool night = parts == 1u << PART_NIGHT;
     if (!clock->open) {
         return hour;
+    }
+    if (parts == 0 && meal != MEAL_NONE && hour != 12) {
+        return meal == MEAL_BREAKFAST ? hour : hour + 12;
     }
     if (parts == 1u << PART_MORNING || (night && (hour == 12 || hour < 5))) {
         return hour % 12;
@@ -68,7 +71,7 @@ static int hour_of(const struct day_time *clock, unsigned parts)
 
 bool resolve_clock(const struct said *said, const struct day_time *clock, int64_t *time_s)
 {
-    *time_s = hour_of(clock, said->parts) * 3600 + clock->minute * 60 + clock->second;
+    *time_s = hour_of(clock, said->parts, said->meal) * 3600 + clock->minute * 60 + clock->second;
     return true;
 }
 
@@ -90,7 +93,7 @@ static bool one_time(const struct resolver *to, const struct said *said, int64_t
                               STR("there is more than one time of the day; say how often, or only "
                                   "one of them"));
     }
-    *time_s = to->default_s;
+    *time_s = said->time_now ? wall_mod(to->now_wall_s, WALL_DAY_S) / 60 * 60 : to->default_s;
     if (said->clocks_count == 1) {
         return resolve_clock(said, &said->clocks[0], time_s);
     }
@@ -251,7 +254,60 @@ static bool has_month_day(const struct said *said)
     return any != 0;
 }
 
-/* "in 3 days", "a week from Friday". */
+/* So many days from Monday to Friday later. */
+static int64_t add_workdays(int64_t day, int n, bool before)
+{
+    while (n > 0) {
+        day += before ? -1 : 1;
+        n -= wall_weekday(day) < 5;
+    }
+    return day;
+}
+
+static int64_t step(const struct said *said, int64_t from)
+{
+    struct amount by = said->in;
+    if (said->near_weekdays != 0) {
+        int64_t day = from + (said->in_before ? -1 : 1);
+        while (!(said->near_weekdays >> wall_weekday(day) & 1)) {
+            day += said->in_before ? -1 : 1;
+        }
+        return day;
+    }
+    if (by.workdays) {
+        return add_workdays(from, by.days, said->in_before);
+    }
+    by.days = said->in_before ? -by.days : by.days;
+    by.months = said->in_before ? -by.months : by.months;
+    return resolve_add(from, &by);
+}
+
+/* "2 days before Christmas": from the next one of which that is still ahead. */
+static bool from_anchor(const struct resolver *to, const struct said *said, int64_t time_s,
+                        int64_t *day, struct resolved *out)
+{
+    struct resolver later = *to;
+    const struct said *anchor = said->anchor;
+    bool comes_again = anchor->year == 0 && anchor->of_year == OF_NONE &&
+                       (anchor->holiday != 0 || anchor->dated || anchor->month_days != 0);
+    for (int tries = 0; tries < 2; tries++) {
+        int64_t from;
+        if (!resolve_day(&later, anchor, WALL_DAY_S - 1, &from, out)) {
+            return false;
+        }
+        *day = step(said, from);
+        if (is_ahead(to, *day, time_s) || !comes_again) {
+            return true;
+        }
+        struct zone_answer answer;
+        zone_resolve(to->zone, (from + 1) * WALL_DAY_S, &answer);
+        later.today = from + 1;
+        later.now_ms = answer.first_s * 1000;
+    }
+    return true;
+}
+
+/* "in 3 days". */
 static int64_t counted(const struct resolver *to, const struct said *said)
 {
     int64_t from = to->today + (said->has_offset ? said->offset : 0);
@@ -259,7 +315,19 @@ static int64_t counted(const struct resolver *to, const struct said *said)
     if (said->weekdays != 0 && !week) {
         from = next_weekday(to->today, bits_first(said->weekdays));
     }
-    return resolve_add(from, &said->in);
+    return step(said, from);
+}
+
+static bool on_holiday(const struct resolver *to, const struct said *said, int64_t time_s,
+                       int64_t *day)
+{
+    int64_t year = said->year != 0 ? said->year : date_of(to->today).year;
+    year += said->year == 0 && said->of_year == OF_NEXT;
+    *day = holiday_day(said->holiday, year);
+    if (said->year == 0 && said->of_year == OF_NONE && !is_ahead(to, *day, time_s)) {
+        *day = holiday_day(said->holiday, year + 1);
+    }
+    return true;
 }
 
 /* A weekday that stands beside a date must be that date's. */
@@ -288,6 +356,16 @@ bool resolve_day(const struct resolver *to, const struct said *said, int64_t tim
     bool fixed = said->year != 0 || said->of_year != OF_NONE || said->of_month != OF_NONE;
     if (said->bare_last) {
         return resolve_refuse(out, "dtstart", STR("that time is in the past"));
+    }
+    if (said->anchor != NULL) {
+        return from_anchor(to, said, time_s, day, out);
+    }
+    if (said->holiday != 0) {
+        return on_holiday(to, said, time_s, day) && agrees(said, *day, out);
+    }
+    if (said->ahead != 0) {
+        *day = next_weekday(to->today, bits_first(said->weekdays)) + 7 * ((int64_t)said->ahead - 1);
+        return true;
     }
     if (said->has_in) {
         *day = counted(to, said);
@@ -373,7 +451,7 @@ bool resolve_once(const struct resolver *to, const struct said *said, struct res
     bool vague_period = (said->of_week == OF_THIS && said->weekdays == 0) ||
                         (said->of_month == OF_THIS && !has_month_day(said)) ||
                         (said->of_year == OF_THIS && said->months == 0 && !has_month_day(said));
-    if (said->has_in && said->in.days == 0 && said->in.months == 0) {
+    if (said->has_in && said->anchor == NULL && said->in.days == 0 && said->in.months == 0) {
         return elapsed(to, said, out);
     }
     if (vague_period) {

@@ -61,13 +61,38 @@ size_t phrase_of(const struct tokens *t, size_t at, struct said *said);
 /* June 20, 20 June 2027, 6/20, 2027-06-20. */
 size_t phrase_date(const struct tokens *t, size_t at, struct said *said);
 size_t phrase_months(const struct tokens *t, size_t at, struct said *said);
+size_t phrase_year(const struct tokens *t, size_t at, struct said *said);
+size_t phrase_ordinal(const struct tokens *t, size_t at, int *n, bool *digits);
+/* One of "24 and 25 October" or "Dec 24 and 25"; `before` is the one before it, or NULL. */
+size_t phrase_listed_date(const struct tokens *t, size_t at, const struct said *before,
+                          struct said *out);
+
+/* Christmas, the Monday after Easter's own name, Thanksgiving 2027. */
+size_t phrase_holiday(const struct tokens *t, size_t at, struct said *said);
+/* "tomorrow", "next Friday", "the 20th", Christmas: a day without a word that leads it. */
+size_t phrase_single_day(const struct tokens *t, size_t at, struct said *said);
+/* 9-11, "at 7 until 8", 14:00–15:30: from when to when. */
+size_t phrase_clock_range(const struct tokens *t, size_t at, bool led, struct said *said);
+void phrase_settle_window(struct said *said);
+const struct said *phrase_keep(const struct tokens *t, const struct said *said);
 
 /* ---- Phrases ---- */
 
+/* What stands before a phrase: it decides whether a bare number is an hour. */
+struct place {
+    bool apart;       /* at the beginning, or after a mark or a phrase */
+    bool after_day;   /* right after a weekday, "tomorrow" or the like */
+    bool after_often; /* right after another day, date, or how often */
+    bool after_clock; /* right after a time of the day */
+};
+
 size_t phrase_often(const struct tokens *t, size_t at, struct phrase *out);
 size_t phrase_day(const struct tokens *t, size_t at, struct phrase *out);
-size_t phrase_time(const struct tokens *t, size_t at, struct phrase *out);
-size_t phrase_span(const struct tokens *t, size_t at, struct arena *arena, struct phrase *out);
+size_t phrase_time(const struct tokens *t, size_t at, const struct place *place,
+                   struct phrase *out);
+size_t phrase_zone(const struct tokens *t, size_t at, bool after_clock, struct phrase *out);
+size_t phrase_span(const struct tokens *t, size_t at, struct phrase *out);
+size_t phrase_except(const struct tokens *t, size_t at, struct phrase *out);
 size_t phrase_fault(const struct tokens *t, size_t at, struct phrase *out);
 
 /* choose.c: all phrases of a text, and what those meant as an order say together. */
@@ -75,9 +100,21 @@ struct choice {
     struct phrase *phrases;
     size_t count;
     struct said said;
+    size_t blame_from, blame_to; /* the tokens for which it is refused */
 };
 void choose(const struct tokens *t, struct arena *arena, struct choice *out);
 void choose_find(const struct tokens *t, struct arena *arena, struct choice *out);
+
+/* place.c */
+bool place_is_users(struct str name, const struct zone *zone, int64_t at_s);
+const char *place_of_offset(int minutes, struct arena *arena); /* NULL: no zone has it */
+bool place_is_city(const struct tokens *t, size_t at, size_t *to);
+
+/* guard.c: texts that are no order at all; and words left over that look like a part of when. */
+void guard_text(const struct tokens *t, struct choice *choice);
+void guard_leftovers(const struct tokens *t, struct choice *choice);
+bool foreign_find(const struct tokens *t, size_t *from, size_t *to); /* foreign.c */
+void guard_refuse(struct choice *choice, enum said_fault fault, size_t from, size_t to);
 
 /* title.c: what is left of the text when the order is taken out. */
 void title_read(const struct tokens *t, const struct choice *choice, struct arena *arena,

@@ -8,6 +8,7 @@
 #include "time/bits.h"
 #include "wire/time.h"
 
+#define EXDATES_MAX 366
 #define CLOCK_UNITS 3 /* seconds, minutes, hours: elapsed time */
 
 static const int64_t unit_s[] = {1, 60, 3600};
@@ -305,6 +306,74 @@ static bool end(struct draft *d)
            (!said->has_lasting || end_after(d, &said->lasting));
 }
 
+/* ---- What is left out ---- */
+
+/* The occurrences on one day become exceptions. */
+static bool leave_out_day(struct draft *d, struct recur *recur, int64_t day)
+{
+    int64_t from_ms, to_ms, at_ms;
+    struct zone_answer answer;
+    zone_resolve(d->to->zone, day * WALL_DAY_S, &answer);
+    from_ms = answer.first_s * 1000;
+    zone_resolve(d->to->zone, (day + 1) * WALL_DAY_S, &answer);
+    to_ms = answer.first_s * 1000;
+    for (at_ms = from_ms - 1; recur_next(recur, at_ms, &at_ms) && at_ms < to_ms;) {
+        if (d->out->exdates_count == EXDATES_MAX) {
+            return resolve_refuse(d->out, "rrule", STR("that leaves out too many"));
+        }
+        d->out->exdates[d->out->exdates_count++] =
+            (struct when){.s = zone_wall(d->to->zone, wall_div(at_ms, 1000))};
+    }
+    return true;
+}
+
+/* A week, a month or one day: "except next week", "except tomorrow". */
+static bool days_left_out(struct draft *d, const struct said *left, int64_t *from, int64_t *upto)
+{
+    bool week = left->of_week != OF_NONE && left->weekdays == 0;
+    bool month = (left->of_month == OF_THIS || left->of_month == OF_NEXT) && !said_has_days(left);
+    if (!resolve_day(d->to, left, WALL_DAY_S - 1, from, d->out)) {
+        return false;
+    }
+    struct amount length = {.days = week ? 7 : month ? 0 : 1, .months = month};
+    *upto = resolve_add(*from, &length);
+    return true;
+}
+
+static bool leave_out(struct draft *d)
+{
+    SCOPED(recur_free_at) struct recur *all = NULL, *rest = NULL;
+    const struct said *said = d->said;
+    struct recur_order order = {.start = d->out->start, .rule = &d->rule, .zone = d->to->zone};
+    if (said->except_days_count == 0) {
+        return true;
+    }
+    if (!recur_new(&order, &all, NULL)) {
+        return never(d->out);
+    }
+    d->out->exdates = arena_array(d->to->arena, struct when, EXDATES_MAX);
+    for (unsigned i = 0; i < said->except_days_count; i++) {
+        int64_t from, upto;
+        if (!days_left_out(d, said->except_days[i], &from, &upto)) {
+            return false;
+        }
+        for (; from < upto; from++) {
+            if (!leave_out_day(d, all, from)) {
+                return false;
+            }
+        }
+    }
+    order.exdates = d->out->exdates;
+    order.exdates_count = d->out->exdates_count;
+    if (!recur_new(&order, &rest, NULL) || !recur_next(rest, d->to->now_ms, &d->out->first_ms)) {
+        return never(d->out);
+    }
+    if (d->rule.count == 0) {
+        resolve_start(d->to, &d->rule, d->out);
+    }
+    return true;
+}
+
 /* ---- All of it ---- */
 
 bool resolve_recurring(const struct resolver *to, const struct said *said, struct resolved *out)
@@ -318,7 +387,7 @@ bool resolve_recurring(const struct resolver *to, const struct said *said, struc
         return false;
     }
     d.first_wall_s = zone_wall(to->zone, wall_div(out->first_ms, 1000));
-    if (!end(&d)) {
+    if (!end(&d) || !leave_out(&d)) {
         return false;
     }
     out->rule = d.rule;
@@ -328,6 +397,7 @@ bool resolve_recurring(const struct resolver *to, const struct said *said, struc
 
 /* ---- Why not ---- */
 
+/* The words that are to blame are quoted before the reason. */
 static const struct {
     const char *field, *reason;
 } faults[] = {
@@ -340,8 +410,25 @@ static const struct {
     [FAULT_AMBIGUOUS] = {"rrule", "that word has two meanings; say how often in other words"},
     [FAULT_CONFLICT] = {"dtstart", "it contradicts itself; say one of the two"},
     [FAULT_ZONE] = {"timezone", "it names another time zone than the one given"},
-    [FAULT_HOLIDAYS] = {"rrule", "holidays and single dates cannot be left out by a rule"},
+    [FAULT_HOLIDAYS] = {"rrule", "whose holidays? Name the days that are left out"},
     [FAULT_WHICH_DAYS] = {"rrule", "at which times, on which days? Name them"},
+    [FAULT_PLACE] = {"timezone", "no time zone is called so; name a large city, for example "
+                                 "\"Chicago time\""},
+    [FAULT_ZONES] = {"timezone", "that name has several meanings; name a city, for example "
+                                 "\"Dublin time\""},
+    [FAULT_DASHED] = {"dtstart", "is the day or the month first? Write 2027-03-01 or 1 March 2027"},
+    [FAULT_NO_HOLIDAY] = {"dtstart", "that holiday is not the same day everywhere; give the date"},
+    [FAULT_EASTER] = {"rrule", "no rule gives Easter and what follows it; give the date"},
+    [FAULT_UNPLACED] = {"text", "it looks like a part of when, and has no place; say it in other "
+                                "words, or in quotes if it belongs to the task"},
+    [FAULT_SPAN] = {"rrule", "how often is that? Say for example every day or every 2 weeks"},
+    [FAULT_LANGUAGE] = {"text", "English only; or use the fields dtstart, rrule and timezone"},
+    [FAULT_RULE] = {"text", "a rule is not a sentence; give it as rrule"},
+    [FAULT_CRON] = {"text", "a cron expression is not a sentence; give it as cron"},
+    [FAULT_QUESTION] = {"text", "that is a question; say what to do and when"},
+    [FAULT_NEGATION] = {"text", "that says what not to do; say what to do and when"},
+    [FAULT_CONDITION] = {"text", "a condition cannot be scheduled; name the days"},
+    [FAULT_TWO] = {"text", "these are two schedules; say one of them"},
 };
 
 void resolve(struct resolver *to, const struct said *said, struct resolved *out)
@@ -349,7 +436,7 @@ void resolve(struct resolver *to, const struct said *said, struct resolved *out)
     *out = (struct resolved){.kind = ENGLISH_REFUSED};
     if (said->fault != FAULT_NONE) {
         out->fault = said->fault;
-        resolve_refuse(out, faults[said->fault].field, str_of(faults[said->fault].reason));
+        (void)resolve_refuse(out, faults[said->fault].field, str_of(faults[said->fault].reason));
     } else if (said_recurs(said)) {
         (void)resolve_recurring(to, said, out);
     } else {

@@ -6,11 +6,12 @@
 #include "time/bits.h"
 #include "wire/time.h"
 
-#define ALL_MONTHS     0x1ffeu
-#define ALL_MONTH_DAYS 0xfffffffeu
-#define QUARTER_STARTS (1u << 1 | 1u << 4 | 1u << 7 | 1u << 10)
-#define QUARTER_ENDS   (1u << 3 | 1u << 6 | 1u << 9 | 1u << 12)
-#define GRID_MAX       366 /* what BYSETPOS can count */
+#define ALL_MONTHS      0x1ffeu
+#define ALL_MONTH_DAYS  0xfffffffeu
+#define QUARTER_STARTS  (1u << 1 | 1u << 4 | 1u << 7 | 1u << 10)
+#define QUARTER_ENDS    (1u << 3 | 1u << 6 | 1u << 9 | 1u << 12)
+#define MOST_MONTH_DAYS 20
+#define GRID_MAX        366 /* what BYSETPOS can count */
 
 static bool has_nth(const struct said *said)
 {
@@ -109,10 +110,51 @@ static bool quarters(struct draft *d)
     return by_days_of_month(&d->rule, said) || contradicts(d);
 }
 
+/* "every Friday except the last one of the month": the others, counted in the month. */
+static bool weekly_but_nth(struct draft *d, unsigned days, unsigned months)
+{
+    const struct said *said = d->said;
+    unsigned but = said->except_nth_days != 0 ? said->except_nth_days & days : days;
+    if (d->rule.interval > 1 || but == 0 || (said->except_nth != 0 && said->except_nth_last != 0)) {
+        return contradicts(d);
+    }
+    d->rule.freq = RRULE_MONTHLY;
+    by_weekdays(&d->rule, days & ~but);
+    for (unsigned day = 0; day < 7; day++) {
+        if (but >> day & 1) {
+            d->rule.nth[day] = said->except_nth != 0 ? 0x3e & ~said->except_nth : 0;
+            d->rule.nth_last[day] = said->except_nth_last != 0 ? 0x3e & ~said->except_nth_last : 0;
+        }
+    }
+    if (months != ALL_MONTHS) {
+        by_months(&d->rule, months);
+    }
+    return true;
+}
+
+/* All days of the month but these. */
+static bool but_month_days(struct draft *d)
+{
+    const struct said *said = d->said;
+    uint32_t days = said->except_month_days, last = said->except_month_days_last;
+    if (days != 0 && last != 0) {
+        return contradicts(d);
+    }
+    if ((days | last) != 0) {
+        by_month_days(&d->rule, days != 0 ? ALL_MONTH_DAYS & ~days : 0,
+                      last != 0 ? ALL_MONTH_DAYS & ~last : 0);
+        d->rule.freq = d->rule.freq == RRULE_WEEKLY ? RRULE_DAILY : d->rule.freq;
+    }
+    return true;
+}
+
 static bool weekly(struct draft *d, unsigned months)
 {
     const struct said *said = d->said;
     unsigned days = said->weekdays;
+    if ((said->except_month_days | said->except_month_days_last) != 0 && d->rule.interval > 1) {
+        return contradicts(d);
+    }
     if (has_nth(said) || has_month_days(said) || said->set_days != 0) {
         return contradicts(d);
     }
@@ -120,6 +162,9 @@ static bool weekly(struct draft *d, unsigned months)
         days = said->except_weekdays != 0 ? SAID_ALL_DAYS : 1u << wall_weekday(d->base_day);
     }
     days &= ~said->except_weekdays;
+    if ((said->except_nth | said->except_nth_last) != 0 && days != 0) {
+        return weekly_but_nth(d, days, months);
+    }
     if (days == SAID_ALL_DAYS && d->rule.interval == 1) {
         d->rule.freq = RRULE_DAILY; /* "mon-fri, sat and sun": every day, and a summary says so */
     } else {
@@ -128,7 +173,7 @@ static bool weekly(struct draft *d, unsigned months)
     if (months != ALL_MONTHS) {
         by_months(&d->rule, months);
     }
-    return days != 0 || contradicts(d);
+    return days != 0 ? but_month_days(d) : contradicts(d);
 }
 
 static bool daily(struct draft *d, unsigned months)
@@ -136,8 +181,13 @@ static bool daily(struct draft *d, unsigned months)
     const struct said *said = d->said;
     unsigned days = said->weekdays == 0 ? SAID_ALL_DAYS : said->weekdays;
     days &= ~said->except_weekdays;
-    if (has_nth(said) || has_month_days(said) || said->set_days != 0 || days == 0) {
+    /* "every day on the 1st, 2nd, …": as a summary says that some days of the month are left out */
+    bool most = __builtin_popcount(said->month_days | said->month_days_last) >= MOST_MONTH_DAYS;
+    if (has_nth(said) || (has_month_days(said) && !most) || said->set_days != 0 || days == 0) {
         return contradicts(d);
+    }
+    if (most) {
+        by_month_days(&d->rule, said->month_days, said->month_days_last);
     }
     if (days != SAID_ALL_DAYS) {
         by_weekdays(&d->rule, days);
@@ -145,10 +195,28 @@ static bool daily(struct draft *d, unsigned months)
     if (months != ALL_MONTHS) {
         by_months(&d->rule, months);
     }
-    if (said->except_month_days != 0) {
-        by_month_days(&d->rule, ALL_MONTH_DAYS & ~said->except_month_days, 0);
+    if ((said->except_nth | said->except_nth_last) != 0) {
+        return weekly_but_nth(d, days, months);
     }
-    return true;
+    return but_month_days(d);
+}
+
+/* What is left out of days of the month: days of the week, or some of them. */
+static bool but_days_of_month(struct draft *d)
+{
+    const struct said *said = d->said;
+    if (said->except_weekdays != 0) {
+        unsigned days =
+            (said->weekdays != 0 ? said->weekdays : SAID_ALL_DAYS) & ~said->except_weekdays;
+        if (!has_month_days(said) || days == 0) {
+            return contradicts(d);
+        }
+        by_weekdays(&d->rule, days);
+    }
+    d->rule.month_days &= ~said->except_month_days;
+    d->rule.month_days_last &= ~said->except_month_days_last;
+    bool none = has_month_days(said) && (d->rule.month_days | d->rule.month_days_last) == 0;
+    return none || (said->except_nth | said->except_nth_last) != 0 ? contradicts(d) : true;
 }
 
 static bool monthly(struct draft *d, unsigned months)
@@ -158,11 +226,11 @@ static bool monthly(struct draft *d, unsigned months)
     unsigned month, day;
     time_date_of(d->base_day, &year, &month, &day);
     if (months != ALL_MONTHS) {
-        d->rule.freq = d->rule.interval == 1 ? RRULE_YEARLY : RRULE_MONTHLY;
+        d->rule.freq = d->rule.interval == 1 && !said->has_only ? RRULE_YEARLY : RRULE_MONTHLY;
         by_months(&d->rule, months);
     }
     if (by_days_of_month(&d->rule, said)) {
-        return true;
+        return but_days_of_month(d);
     }
     if (said->weekdays != 0) {
         by_weekdays(&d->rule, said->weekdays);
@@ -198,29 +266,57 @@ static bool yearly(struct draft *d, unsigned months)
 
 /* ---- What time ---- */
 
+/* Not each hour at each minute: only these places of each day's times. */
+static bool by_places(struct draft *d, const uint64_t taken[24])
+{
+    struct rrule *rule = &d->rule;
+    unsigned place = 0, used = 0;
+    uint64_t places[RRULE_DAY_WORDS] = {0};
+    for (uint64_t h = rule->hours; h != 0; h &= h - 1) {
+        for (uint64_t m = rule->minutes; m != 0; m &= m - 1) {
+            place++;
+            if (taken[bits_first(h)] >> bits_first(m) & 1 && place <= GRID_MAX) {
+                bits_add(places, place);
+                used++;
+            }
+        }
+    }
+    if (used == place) {
+        return true;
+    }
+    bool one_day = rule->has & RRULE_BYDAY && rule->weekdays == 0; /* the first Monday */
+    if (place > GRID_MAX || rule->has & (RRULE_BYSETPOS | RRULE_BYYEARDAY) ||
+        (rule->freq > RRULE_DAILY && rule->interval > 1)) {
+        return resolve_refuse(d->out, "rrule", STR("these times are too many for one schedule"));
+    }
+    if (!one_day) { /* days of the week and of the month limit a daily rule just as well */
+        rule->freq = RRULE_DAILY;
+    }
+    memcpy(rule->positions, places, sizeof places);
+    rule->has |= RRULE_BYSETPOS;
+    return true;
+}
+
 static bool set_clocks(struct draft *d, const struct day_time *clocks, unsigned count)
 {
     struct rrule *rule = &d->rule;
+    uint64_t taken[24] = {0};
     for (unsigned i = 0; i < count; i++) {
         int64_t time_s;
         (void)resolve_clock(d->said, &clocks[i], &time_s);
         rule->hours |= 1u << (time_s / 3600);
         rule->minutes |= BIT(time_s / 60 % 60);
         rule->seconds |= BIT(time_s % 60);
+        taken[time_s / 3600] |= BIT(time_s / 60 % 60);
     }
     rule->has |= RRULE_BYHOUR | RRULE_BYMINUTE;
-    if (rule->seconds != 1) {
-        rule->has |= RRULE_BYSECOND;
-    } else {
+    if (rule->seconds == 1) {
         rule->seconds = 0;
+        return by_places(d, taken);
     }
-    unsigned all =
-        (unsigned)__builtin_popcount(rule->hours) * (unsigned)__builtin_popcountll(rule->minutes);
-    if (all > count && count > 0) {
-        return resolve_refuse(d->out, "rrule",
-                              STR("times with different minutes need a schedule each"));
-    }
-    return true;
+    rule->has |= RRULE_BYSECOND;
+    return count == 1 ||
+           resolve_refuse(d->out, "rrule", STR("times with seconds need a schedule each"));
 }
 
 static bool default_clock(struct draft *d)
@@ -236,7 +332,8 @@ static bool default_clock(struct draft *d)
     }
     if (count == 0) {
         int s = d->to->default_s;
-        clocks[count++] = (struct day_time){s / 3600, s / 60 % 60, s % 60, false};
+        clocks[count++] =
+            (struct day_time){.hour = s / 3600, .minute = s / 60 % 60, .second = s % 60};
     }
     return set_clocks(d, clocks, count);
 }
@@ -260,24 +357,7 @@ static bool window(struct draft *d, int64_t step)
         taken[hour] |= BIT(minute);
     }
     rule->has |= RRULE_BYHOUR | RRULE_BYMINUTE;
-    unsigned place = 0, used = 0;
-    uint64_t places[RRULE_DAY_WORDS] = {0};
-    for (uint64_t h = rule->hours; h != 0; h &= h - 1) {
-        for (uint64_t m = rule->minutes; m != 0; m &= m - 1) {
-            place++;
-            if (taken[bits_first(h)] >> bits_first(m) & 1 && place <= GRID_MAX) {
-                bits_add(places, place);
-                used++;
-            }
-        }
-    }
-    if (used < place) { /* not each hour at each minute: only these of each day */
-        rule->freq = RRULE_DAILY;
-        memcpy(rule->positions, places, sizeof places);
-        rule->has |= RRULE_BYSETPOS;
-    }
-    return place <= GRID_MAX ||
-           resolve_refuse(d->out, "rrule", STR("that is too often for a part of the day"));
+    return by_places(d, taken);
 }
 
 static bool times(struct draft *d)
@@ -293,6 +373,11 @@ static bool times(struct draft *d)
     if (said->clocks_count > 0) {
         return set_clocks(d, said->clocks, said->clocks_count);
     }
+    if (said->time_now) {
+        int64_t now_s = wall_mod(d->to->now_wall_s, WALL_DAY_S);
+        struct day_time now = {.hour = (int)(now_s / 3600), .minute = (int)(now_s / 60 % 60)};
+        return set_clocks(d, &now, 1);
+    }
     if (said->has_window) {
         return set_clocks(d, &said->from, 1);
     }
@@ -306,6 +391,9 @@ static bool times(struct draft *d)
 
 static int unit_of(const struct said *said)
 {
+    if (said->holiday != 0) {
+        return UNIT_YEAR;
+    }
     bool days_of_month = has_month_days(said) || has_nth(said) || said->set_days != 0;
     bool week = said->weekdays != 0 || said->except_weekdays != 0;
     if (said->unit == UNIT_DAY && week && said->interval == 1 && !said->has_only &&
@@ -356,6 +444,11 @@ static bool days(struct draft *d, int unit)
     unsigned months = (said->months != 0 ? said->months : ALL_MONTHS) & ~said->except_months;
     if (months == 0) {
         return contradicts(d);
+    }
+    if (said->holiday != 0) {
+        return holiday_rule(said->holiday, &d->rule) ||
+               resolve_refuse(d->out, "rrule",
+                              STR("no rule gives Easter and what follows it; give the date"));
     }
     if (said->of_quarter == OF_EVERY) {
         return quarters(d);

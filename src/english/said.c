@@ -21,13 +21,15 @@ bool said_has_days(const struct said *said)
 bool said_has_day(const struct said *said)
 {
     return said_has_days(said) || said->has_offset || said->has_in || said->is_weekend ||
+           said->holiday != 0 || said->ahead != 0 || said->anchor != NULL ||
            said->of_week != OF_NONE || said->of_month != OF_NONE || said->of_year != OF_NONE ||
            said->year != 0;
 }
 
 bool said_has_time(const struct said *said)
 {
-    return said->clocks_count > 0 || said->parts != 0 || said->has_window || said->hours != 0;
+    return said->clocks_count > 0 || said->parts != 0 || said->has_window || said->hours != 0 ||
+           said->time_now;
 }
 
 bool said_recurs(const struct said *said)
@@ -69,6 +71,8 @@ static bool add_days(struct said *said, const struct said *more)
     said->is_weekend |= more->is_weekend;
     said->dated |= more->dated;
     ONE(which);
+    ONE(holiday);
+    ONE(ahead);
     for (size_t day = 0; day < 7; day++) {
         said->nth[day] |= more->nth[day];
         said->nth_last[day] |= more->nth_last[day];
@@ -90,7 +94,12 @@ static bool add_days(struct said *said, const struct said *more)
 static bool add_relative(struct said *said, const struct said *more)
 {
     bool agree = (!said->has_offset || !more->has_offset || said->offset == more->offset) &&
-                 (!said->has_in || !more->has_in);
+                 (!said->has_in || !more->has_in) && !(said->anchor && more->anchor);
+    if (more->anchor != NULL) {
+        said->anchor = more->anchor;
+        said->near_weekdays = more->near_weekdays;
+        said->in_before = more->in_before;
+    }
     if (more->has_offset) {
         said->has_offset = true;
         said->offset = more->offset;
@@ -120,6 +129,7 @@ static bool add_time(struct said *said, const struct said *more)
     }
     said->parts |= more->parts;
     said->tonight |= more->tonight;
+    said->time_now |= more->time_now;
     if (more->has_only) {
         memcpy(said->only, more->only, sizeof more->only);
         said->has_only = true;
@@ -145,10 +155,30 @@ static bool add_span(struct said *said, const struct said *more)
         agree = agree && !said->has_lasting;
         said->has_lasting = true;
         said->lasting = more->lasting;
+        said->lasting_ahead = more->lasting_ahead;
     }
     said->except_weekdays |= more->except_weekdays;
     said->except_months |= more->except_months;
     said->except_month_days |= more->except_month_days;
+    said->except_month_days_last |= more->except_month_days_last;
+    said->except_nth |= more->except_nth;
+    said->except_nth_last |= more->except_nth_last;
+    said->except_nth_days |= more->except_nth_days;
+    for (unsigned i = 0; i < more->except_days_count; i++) {
+        agree = agree && said->except_days_count < SAID_EXCEPT_MAX;
+        if (agree) {
+            said->except_days[said->except_days_count++] = more->except_days[i];
+        }
+    }
+    return agree;
+}
+
+static bool add_zone(struct said *said, const struct said *more)
+{
+    bool agree =
+        said->zone == NULL || more->zone == NULL || str_eq(str_of(said->zone), str_of(more->zone));
+    said->zone = said->zone == NULL ? more->zone : said->zone;
+    said->unsure_zone = said->unsure_zone.len == 0 ? more->unsure_zone : said->unsure_zone;
     return agree;
 }
 
@@ -157,5 +187,6 @@ bool said_add(struct said *said, const struct said *more)
     said->fault = said->fault == FAULT_NONE ? more->fault : said->fault;
     bool often = add_often(said, more), days = add_days(said, more);
     bool relative = add_relative(said, more), time = add_time(said, more);
-    return add_span(said, more) && often && days && relative && time;
+    bool zone = add_zone(said, more);
+    return add_span(said, more) && often && days && relative && time && zone;
 }

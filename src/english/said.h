@@ -15,18 +15,20 @@
 #define SAID_WEEKEND    0x60u
 #define SAID_ALL_DAYS   0x7fu
 
-/* A time of the day. `open`: neither am nor pm was said, nor is it plain from the digits. */
+/* A time of the day. `open`: neither am nor pm was said, nor is it plain from the digits. `is_24`:
+ * the digits are those of the 24-hour clock, and then of all in its list. */
 struct day_time {
     int hour, minute, second;
-    bool open;
+    bool open, is_24;
 };
 
 /* "2 hours and 30 minutes", "three weeks". Days and months are of the calendar. */
 struct amount {
     int months, days;
     int64_t seconds;
-    int unit, n; /* of its first part */
-    bool vague;  /* a few, 2 or 3 */
+    int unit, n;   /* of its first part */
+    bool vague;    /* a few, 2 or 3 */
+    bool workdays; /* the days are those from Monday to Friday */
 };
 
 /* Of which month, week or year something is. */
@@ -49,10 +51,29 @@ enum said_fault {
     FAULT_MISSING,     /* every day at */
     FAULT_AMBIGUOUS,   /* bimonthly */
     FAULT_CONFLICT,    /* every Monday on Tuesday */
-    FAULT_ZONE,        /* 9am EST */
+    FAULT_ZONE,        /* 9am Tokyo time, and no zones at hand */
     FAULT_HOLIDAYS,    /* except holidays */
     FAULT_WHICH_DAYS,  /* twice a week */
+    FAULT_PLACE,       /* Springfield time */
+    FAULT_ZONES,       /* IST */
+    FAULT_DASHED,      /* 10-11-2026 */
+    FAULT_NO_HOLIDAY,  /* on bank holiday Monday */
+    FAULT_EASTER,      /* every Easter */
+    FAULT_UNPLACED,    /* a word that looks like a part of when, and has no place */
+    FAULT_SPAN,        /* every sprint */
+    FAULT_LANGUAGE,    /* jeden Montag */
+    FAULT_RULE,        /* FREQ=DAILY */
+    FAULT_CRON,        /* 0 9 * * 1 */
+    FAULT_QUESTION,    /* when is the meeting? */
+    FAULT_NEGATION,    /* don't wake me */
+    FAULT_CONDITION,   /* unless it rains */
+    FAULT_TWO,         /* two schedules */
 };
+
+/* A meal settles am or pm of a bare hour. */
+enum said_meal { MEAL_NONE, MEAL_BREAKFAST, MEAL_DINNER };
+
+#define SAID_EXCEPT_MAX 16
 
 struct said {
     enum said_fault fault;
@@ -81,8 +102,13 @@ struct said {
     int offset; /* days from today */
     bool has_in;
     struct amount in;
-    bool dated;      /* a day of the month with its month: "June 20" */
-    bool if_weekday; /* "the 13th if it is Friday" */
+    const struct said *anchor; /* `in` counts from this day; NULL: today */
+    bool in_before;            /* and backwards */
+    unsigned near_weekdays;    /* the first of these after the anchor, or before */
+    int ahead;                 /* three Fridays from now */
+    int holiday;               /* of holiday.c, from 1; 0: none */
+    bool dated;                /* a day of the month with its month: "June 20" */
+    bool if_weekday;           /* "the 13th if it is Friday" */
 
     /* What time. */
     struct day_time clocks[SAID_CLOCKS_MAX];
@@ -92,6 +118,8 @@ struct said {
     bool has_only, only_last;       /* only_last: counted from the end */
     unsigned parts;                 /* bits of enum word_part */
     bool tonight;
+    bool time_now; /* "this time tomorrow": the minute of now */
+    enum said_meal meal;
     bool has_window;
     struct day_time from, to;
 
@@ -100,9 +128,18 @@ struct said {
     bool through; /* the end includes the month it names */
     struct amount lasting;
     bool has_lasting;
+    bool lasting_ahead; /* for the next 3 days */
     int count;
     unsigned except_weekdays, except_months;
-    uint32_t except_month_days;
+    uint32_t except_month_days, except_month_days_last;
+    uint32_t except_nth, except_nth_last;            /* "the last one of the month" … */
+    unsigned except_nth_days;                        /* … of these; 0: of all */
+    const struct said *except_days[SAID_EXCEPT_MAX]; /* single days */
+    unsigned except_days_count;
+
+    /* Where. */
+    const char *zone;
+    struct str unsure_zone; /* a name with several meanings */
 };
 
 static inline struct said said_nothing(void)
@@ -123,6 +160,8 @@ bool said_add(struct said *said, const struct said *more);
 struct resolved {
     enum english_kind kind;
     struct rrule rule;
+    struct when *exdates;
+    size_t exdates_count;
     int64_t first_ms;
     struct when start;
     enum said_fault fault;
@@ -150,6 +189,10 @@ bool resolve_day(const struct resolver *to, const struct said *said, int64_t tim
 bool resolve_clock(const struct said *said, const struct day_time *clock, int64_t *time_s);
 bool resolve_once(const struct resolver *to, const struct said *said, struct resolved *out);
 int64_t resolve_add(int64_t day, const struct amount *amount); /* calendar days and months */
+/* holiday.c: its day in that year. */
+int64_t holiday_day(int holiday, int64_t year);
+/* Fills a yearly rule with it; false: no rule gives it. */
+bool holiday_rule(int holiday, struct rrule *rule);
 bool resolve_recurring(const struct resolver *to, const struct said *said, struct resolved *out);
 
 /* Finds the first occurrence of a rule later than `after_ms`, and its start on the wall. */

@@ -24,11 +24,19 @@ static size_t target(const struct tokens *t, size_t at, struct said *out)
     size_t from = at + lead, to;
     to = phrase_clock(t, from, true, &out->clocks[0], &out->fault);
     bool number = token_is(t, from, WORD_NUMBER) && to == from + 1;
-    if (to > from && !(number && token_is(t, to, WORD_MONTH))) {
+    /* "until 5 November", "from 5 shops", "from 26 to 30 October" */
+    bool counts = number && (token_is(t, to, WORD_MONTH) || token_is(t, to, WORD_UNIT) ||
+                             token_is(t, to, WORD_TIMES) ||
+                             (token_is(t, to, WORD_OF) && token_is(t, to + 1, WORD_MONTH)) ||
+                             (token_is_plain(t, to) && token_is(t, at - (at > 0), WORD_FROM)));
+    if (to > from && !counts) {
         out->clocks_count = 1;
         return to;
     }
     *out = said_nothing();
+    if (counts && !token_is(t, to, WORD_MONTH) && !token_is(t, to, WORD_OF)) {
+        return at;
+    }
     bool month = token_is(t, from + token_is(t, from, WORD_IN), WORD_MONTH);
     to = phrase_day(t, from, &day);
     if (to > from && (!month || day.said.dated)) {
@@ -43,13 +51,6 @@ static size_t target(const struct tokens *t, size_t at, struct said *out)
     return year_alone(t, from + 1, out);
 }
 
-static const struct said *keep(struct arena *arena, const struct said *said)
-{
-    struct said *copy = arena_new(arena, struct said);
-    *copy = *said;
-    return copy;
-}
-
 /* ---- From when ---- */
 
 static size_t start_word(const struct tokens *t, size_t at)
@@ -60,7 +61,7 @@ static size_t start_word(const struct tokens *t, size_t at)
     return token_is(t, at, WORD_START) ? at + 1 : at;
 }
 
-static size_t start(const struct tokens *t, size_t at, struct arena *arena, struct phrase *out)
+static size_t start(const struct tokens *t, size_t at, struct phrase *out)
 {
     struct said from;
     size_t next = start_word(t, at), to;
@@ -79,7 +80,7 @@ static size_t start(const struct tokens *t, size_t at, struct arena *arena, stru
         return at;
     }
     out->said.fault = from.fault;
-    out->said.start = keep(arena, &from);
+    out->said.start = phrase_keep(t, &from);
     to += token_is_word(t, to, "onwards") || token_is_word(t, to, "onward");
     return to;
 }
@@ -100,8 +101,42 @@ static size_t end_word(const struct tokens *t, size_t at, bool *through)
     return at;
 }
 
+/* "until it has run 10 times", "until it ran 3 times" */
+static size_t until_run(const struct tokens *t, size_t at, struct phrase *out)
+{
+    static const char *const openings[] = {"it has run",   "it ran",  "it has happened",
+                                           "it has fired", "its run", "it's run",
+                                           "it runs",      "done"};
+    int n;
+    for (size_t i = 0; i < ARRAY_LEN(openings); i++) {
+        size_t to = token_spells(t, at, openings[i]);
+        size_t end = to > at ? phrase_number(t, to, &n) : to;
+        if (end > to && token_is(t, end, WORD_TIMES)) {
+            out->said.count = n;
+            out->said.fault = n < 1 ? FAULT_IMPOSSIBLE : FAULT_NONE;
+            return end + 1;
+        }
+    }
+    return at;
+}
+
+/* "row 12", "page 30": a place, no time. */
+static bool is_numbered_place(const struct tokens *t, size_t at)
+{
+    static const char *const places[] = {"row",   "page",  "chapter", "level",    "floor",
+                                         "line",  "seat",  "section", "step",     "episode",
+                                         "verse", "slide", "item",    "question", "lesson"};
+    size_t noun = at + token_is(t, at, WORD_THE);
+    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+        if (token_is_word(t, noun, places[i]) && noun + 1 < t->count && t->at[noun + 1].digits) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* until December, through August, until the end of October, until Friday, until 5pm */
-static size_t end(const struct tokens *t, size_t at, struct arena *arena, struct phrase *out)
+static size_t end(const struct tokens *t, size_t at, struct phrase *out)
 {
     struct said until = said_nothing();
     bool through;
@@ -116,16 +151,23 @@ static size_t end(const struct tokens *t, size_t at, struct arena *arena, struct
         out->kind = PHRASE_FILLER;
         return next + 2;
     }
+    to = until_run(t, next, out);
+    if (to > next) {
+        return to;
+    }
     to = year_alone(t, next, &until);
     to = to > next ? to : target(t, next, &until);
     if (to == next) {
+        if (is_numbered_place(t, next)) { /* "book seats until row 12" */
+            return at;
+        }
         out->kind = PHRASE_FAULT; /* until the exam */
         out->said.fault = next >= t->count ? FAULT_MISSING : FAULT_EVENT;
         out->force = FORCE_BARE;
         return through ? at : next;
     }
     out->said.fault = until.fault;
-    out->said.until = keep(arena, &until);
+    out->said.until = phrase_keep(t, &until);
     out->said.through = through;
     return to;
 }
@@ -139,18 +181,7 @@ static bool joins(const struct tokens *t, size_t at, bool between)
                          token_is(t, at, WORD_UNTIL) || token_is(t, at, WORD_THROUGH);
 }
 
-/* 9am to 5pm: the first takes am or pm from the second when it then comes earlier. */
-static void settle_window(struct said *said)
-{
-    bool same = said->from.open && !said->to.open && said->from.hour % 12 < said->to.hour % 12 &&
-                said->to.hour != 0;
-    if (same) {
-        said->from.hour = said->from.hour % 12 + (said->to.hour >= 12 ? 12 : 0);
-        said->from.open = false;
-    }
-}
-
-static size_t range(const struct tokens *t, size_t at, struct arena *arena, struct phrase *out)
+static size_t range(const struct tokens *t, size_t at, struct phrase *out)
 {
     bool between = token_is(t, at, WORD_BETWEEN), from = token_is(t, at, WORD_FROM);
     bool led = between || from;
@@ -182,13 +213,13 @@ static size_t range(const struct tokens *t, size_t at, struct arena *arena, stru
         out->said.has_window = true;
         out->said.from = first.clocks[0];
         out->said.to = last.clocks[0];
-        settle_window(&out->said);
+        phrase_settle_window(&out->said);
         return end;
     }
     out->kind = PHRASE_START;
     first.year = first.year != 0 || !last.dated ? first.year : last.year;
-    out->said.start = keep(arena, &first);
-    out->said.until = keep(arena, &last);
+    out->said.start = phrase_keep(t, &first);
+    out->said.until = phrase_keep(t, &last);
     out->said.through = true;
     return end;
 }
@@ -196,7 +227,7 @@ static size_t range(const struct tokens *t, size_t at, struct arena *arena, stru
 /* ---- How long, how many times ---- */
 
 /* "for the rest of the week" */
-static size_t the_rest(const struct tokens *t, size_t at, struct arena *arena, struct phrase *out)
+static size_t the_rest(const struct tokens *t, size_t at, struct phrase *out)
 {
     struct said until = said_nothing();
     if (!token_is(t, at, WORD_FOR) || !token_is(t, at + 1, WORD_THE) ||
@@ -209,7 +240,7 @@ static size_t the_rest(const struct tokens *t, size_t at, struct arena *arena, s
     until.of_year = token_is_unit(t, at + 5, UNIT_YEAR) ? OF_THIS : OF_NONE;
     out->kind = PHRASE_END;
     out->force = FORCE_LED;
-    out->said.until = keep(arena, &until);
+    out->said.until = phrase_keep(t, &until);
     return said_has_day(&until) ? at + 6 : at;
 }
 
@@ -235,82 +266,111 @@ static size_t lasting(const struct tokens *t, size_t at, struct phrase *out)
     }
     out->kind = PHRASE_END;
     out->force = FORCE_LED;
+    if (amount.workdays) {
+        out->said.count = amount.n;
+        out->said.fault = amount.n < 1 ? FAULT_IMPOSSIBLE : FAULT_NONE;
+        return to;
+    }
     out->said.has_lasting = true;
     out->said.lasting = amount;
+    out->said.lasting_ahead = following && amount.unit == UNIT_DAY;
     if (amount.months + amount.days + amount.seconds < 1) {
         out->said.fault = amount.vague ? FAULT_VAGUE : FAULT_IMPOSSIBLE;
     }
     return to;
 }
 
-/* 8 times, for 5 occurrences, 10 times in total, 1 time */
+/* "max", "only", "at most", "for", "a total of": before a number of times. */
+static size_t times_lead(const struct tokens *t, size_t at)
+{
+    static const char *const leads[] = {"max",   "maximum",      "max.",           "at most",
+                                        "only",  "no more than", "a maximum of",   "up to",
+                                        "for",   "just",         "for a total of", "a total of",
+                                        "limit", "limited to",   "for only",       "for another"};
+    size_t best = at;
+    for (size_t i = 0; i < ARRAY_LEN(leads); i++) {
+        best = MAX(best, token_spells(t, at, leads[i]));
+    }
+    return best;
+}
+
+/* x 12, x12 */
+static size_t crossed(const struct tokens *t, size_t at, int *n)
+{
+    struct str text = at < t->count ? t->at[at].text : STR("");
+    bool cross = token_is_word(t, at, "x") || str_is(text, "\xc3\x97");
+    if (cross && at + 1 < t->count && t->at[at + 1].digits && t->at[at + 1].hundredths == 0 &&
+        !t->at[at].glued) {
+        *n = t->at[at + 1].number;
+        return at + 2;
+    }
+    if (text.len < 2 || text.len > 4 || (text.ptr[0] != 'x' && text.ptr[0] != 'X')) {
+        return at;
+    }
+    *n = 0;
+    for (size_t i = 1; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9') {
+            return at;
+        }
+        *n = *n * 10 + text.ptr[i] - '0';
+    }
+    return at + 1;
+}
+
+/* 8 times, 3x, x 12, for 5 occurrences, max 6 times, 10 times in total, 1 time */
 static size_t times(const struct tokens *t, size_t at, struct phrase *out)
 {
     int n;
-    size_t from = at + token_is(t, at, WORD_FOR), to;
-    from += token_is(t, from, WORD_A) && token_is_word(t, from + 1, "total") ? 3 : 0;
-    to = phrase_number(t, from, &n);
-    bool once = to > from && n == 1 && t->at[from].digits && token_is(t, to, WORD_TIME);
-    if (to == from || !(once || token_is(t, to, WORD_TIMES))) {
-        return at;
+    size_t from = times_lead(t, at), to = phrase_number(t, from, &n);
+    size_t cross = crossed(t, from, &n);
+    if (cross > from) {
+        to = cross;
+    } else {
+        to += to > from && token_is_word(t, to, "more");
+        bool once = to > from && n == 1 && t->at[from].digits && token_is(t, to, WORD_TIME);
+        bool glued = to > from && token_is_word(t, to, "x") && t->at[from].digits;
+        if (to == from || !(once || glued || token_is(t, to, WORD_TIMES))) {
+            return at;
+        }
+        to++;
     }
     out->kind = PHRASE_END;
     out->force = FORCE_BARE;
     out->said.count = n;
     out->said.fault = n < 1 ? FAULT_IMPOSSIBLE : FAULT_NONE;
-    to++;
     to += token_is(t, to, WORD_IN) && token_is_word(t, to + 1, "total") ? 2 : 0;
+    to += token_is_word(t, to, "only");
     return to + (token_is_word(t, to, "total"));
 }
 
-/* ---- What not ---- */
-
-static size_t except_word(const struct tokens *t, size_t at)
+/* "the next 4 Mondays", "the next 3 days", "next 5 weekdays" */
+static size_t next_few(const struct tokens *t, size_t at, struct phrase *out)
 {
-    size_t but = at + token_is_word(t, at, "but");
-    if (token_is(t, but, WORD_NOT) && (but > at || token_is(t, but + 1, WORD_ON))) {
-        return but + 1;
-    }
-    if ((token_is_word(t, at, "apart") && token_is(t, at + 1, WORD_FROM)) ||
-        (token_is(t, at, WORD_OTHER) && token_is_word(t, at + 1, "than"))) {
-        return at + 2;
-    }
-    if (token_is_word(t, but, "except") || (but == at && token_is(t, at, WORD_EXCEPT))) {
-        return but + 1 + token_is(t, but + 1, WORD_FOR);
-    }
-    return at;
-}
-
-static size_t except(const struct tokens *t, size_t at, struct phrase *out)
-{
-    struct said left = said_nothing();
-    size_t next = except_word(t, at);
-    if (next == at) {
+    int n;
+    size_t from = at + token_is(t, at, WORD_FOR) + token_is(t, at, WORD_ON);
+    from += token_is(t, from, WORD_THE);
+    bool ahead = token_is(t, from, WORD_NEXT) || token_is_word(t, from, "following") ||
+                 token_is(t, from, WORD_COMING);
+    size_t number = from + 1, to = ahead ? phrase_number(t, number, &n) : number;
+    if (!ahead || to == number) {
         return at;
     }
-    out->kind = PHRASE_EXCEPT;
-    out->force = FORCE_LED;
-    next += token_is(t, next, WORD_ON) || token_is(t, next, WORD_IN) || token_is(t, next, WORD_FOR);
-    next += token_is(t, next, WORD_THE) && token_is(t, next + 1, WORD_DAYSET);
-    if (token_is(t, next, WORD_EVENT)) {
-        out->said.fault = FAULT_HOLIDAYS;
-        return next + 1;
+    struct said found = said_nothing();
+    size_t end = phrase_weekdays(t, to, &found);
+    if (end == to && token_is_unit(t, to, UNIT_DAY) && !token_is(t, at, WORD_FOR)) {
+        found.unit = UNIT_DAY;
+        end = to + 1;
     }
-    size_t to = phrase_date(t, next, &left);
-    if (to > next) {
-        out->said.fault = FAULT_HOLIDAYS;
-        return to;
-    }
-    to = phrase_weekdays(t, next, &left);
-    to = to > next ? to : phrase_months(t, next, &left);
-    to = to > next ? to : phrase_ordinals(t, next, &left);
-    if (to == next) {
+    if (end == to || found.listed) {
         return at;
     }
-    out->said.except_weekdays = left.weekdays;
-    out->said.except_months = left.months;
-    out->said.except_month_days = left.month_days;
-    return to;
+    out->kind = PHRASE_OFTEN;
+    out->force = FORCE_EVERY;
+    out->said = found;
+    out->said.every = true;
+    out->said.count = n;
+    out->said.fault = n < 1 ? FAULT_IMPOSSIBLE : found.fault;
+    return end;
 }
 
 /* ", only the 1st and last of each month": as a summary says which of several. */
@@ -343,16 +403,17 @@ static size_t only(const struct tokens *t, size_t at, struct phrase *out)
     return to + 3;
 }
 
-size_t phrase_span(const struct tokens *t, size_t at, struct arena *arena, struct phrase *out)
+size_t phrase_span(const struct tokens *t, size_t at, struct phrase *out)
 {
-    size_t to = range(t, at, arena, out);
-    to = to > at ? to : start(t, at, arena, out);
+    size_t to = range(t, at, out);
+    to = to > at ? to : start(t, at, out);
+    to = to > at ? to : next_few(t, at, out);
     to = to > at ? to : times(t, at, out);
-    to = to > at ? to : the_rest(t, at, arena, out);
+    to = to > at ? to : the_rest(t, at, out);
     to = to > at ? to : lasting(t, at, out);
     to = to > at ? to : only(t, at, out);
-    to = to > at ? to : except(t, at, out);
-    return to > at ? to : end(t, at, arena, out);
+    to = to > at ? to : phrase_except(t, at, out);
+    return to > at ? to : end(t, at, out);
 }
 
 /* ---- Nothing can be made of these ---- */

@@ -31,6 +31,10 @@ static struct english_word *mark_words(const struct tokens *t, const struct choi
             words[at].phrase = (unsigned)i + 1;
         }
     }
+    for (size_t at = c->blame_from; at < c->blame_to && at < t->count; at++) {
+        words[at].role = ENGLISH_UNCLEAR;
+        words[at].phrase = c->blame_from == 0 ? (unsigned)c->count + 1 : words[at].phrase;
+    }
     return words;
 }
 
@@ -118,6 +122,8 @@ static const char *const openings[] = {
     "can you",
     "would you",
     "please",
+    "pls",
+    "plz",
     "hey",
     "hi",
     "hello",
@@ -189,6 +195,13 @@ static void drop_front(struct run *run)
     run->count -= from;
 }
 
+static bool is_politeness(const struct tokens *t, size_t at)
+{
+    return token_is_word(t, at, "please") || token_is_word(t, at, "pls") ||
+           token_is_word(t, at, "plz") || token_is_word(t, at, "thanks") ||
+           token_is_word(t, at, "thx");
+}
+
 static bool trails(const struct tokens *t, size_t at)
 {
     static const enum word_class loose[] = {WORD_AND, WORD_ON,   WORD_FOR, WORD_FROM,
@@ -198,7 +211,7 @@ static bool trails(const struct tokens *t, size_t at)
             return true;
         }
     }
-    return token_is_mark(t, at) || token_is_word(t, at, "please");
+    return token_is_mark(t, at) || is_politeness(t, at);
 }
 
 /* Only words that an order stood behind are loose: "turn it on" keeps its last word. */
@@ -208,8 +221,7 @@ static void drop_back(struct run *run)
         size_t last = run->kept[run->count - 1];
         bool before_order = last + 1 < run->t->count && run->words[last + 1].role != ENGLISH_TASK;
         bool mark = token_is_mark(run->t, last) && !str_is(run->t->at[last].text, ")");
-        if (!trails(run->t, last) ||
-            !(mark || before_order || token_is_word(run->t, last, "please"))) {
+        if (!trails(run->t, last) || !(mark || before_order || is_politeness(run->t, last))) {
             return;
         }
         run->words[last].role = ENGLISH_POLITE;

@@ -82,7 +82,7 @@ enum word_class {
     WORD_ZONE,
     WORD_ONLY,
     WORD_IF,
-    WORD_EVENT, /* sunset, Christmas: a time that we do not know */
+    WORD_EVENT, /* sunset, payday: a time that we do not know */
     WORD_FOREVER,
 };
 
@@ -122,11 +122,15 @@ struct token {
     int hour, minute, second; /* of CLOCK */
     int half_of_day;          /* of CLOCK: am 0, pm 1, not said -1 */
     bool is_24;               /* of CLOCK and NUMBER: a leading zero or four digits */
-    int month, day;           /* of DATE */
+    int month, day;           /* of DATE; the month is -1: it may be day or month first */
+    bool is_year;             /* of NUMBER: '26 */
+    bool has_offset;          /* of CLOCK: 14:30+02:00, 15:00Z */
+    int offset_min;
 };
 
 struct tokens {
     struct str text;
+    struct arena *arena;
     struct token *at; /* one more follows the last: plain, empty */
     size_t count;
 };
@@ -139,6 +143,8 @@ bool token_is(const struct tokens *tokens, size_t at, enum word_class class);
 int token_value(const struct tokens *tokens, size_t at, enum word_class class); /* 0: it is none */
 bool token_is_unit(const struct tokens *tokens, size_t at, enum word_unit unit);
 bool token_is_word(const struct tokens *tokens, size_t at, const char *word);
+/* The tokens from there spell these words, separated by blanks; the answer is where they end. */
+size_t token_spells(const struct tokens *tokens, size_t at, const char *words);
 bool token_is_plain(const struct tokens *tokens, size_t at);    /* a word of the task */
 bool token_is_particle(const struct tokens *tokens, size_t at); /* "turn the lights on" */
 bool token_is_mark(const struct tokens *tokens, size_t at);     /* punctuation */
@@ -146,5 +152,7 @@ bool token_is_mark(const struct tokens *tokens, size_t at);     /* punctuation *
 /* Fills the readings of a lower-case word, also one with a letter missing or two swapped. */
 void lexicon_read(struct str word, struct token *token);
 bool lexicon_knows(struct str word); /* exactly so */
+/* Is it that word, or that word with one letter missing, doubled or two swapped? */
+bool lexicon_is_nearly(struct str word, struct str right);
 
 #endif

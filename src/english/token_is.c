@@ -39,6 +39,20 @@ bool token_is_word(const struct tokens *tokens, size_t at, const char *word)
     return at < tokens->count && str_eq_nocase(tokens->at[at].text, str_of(word));
 }
 
+size_t token_spells(const struct tokens *tokens, size_t at, const char *words)
+{
+    struct str rest = str_of(words);
+    size_t to = at;
+    while (!str_absent(rest)) {
+        struct str word = str_cut(&rest, ' ');
+        if (to >= tokens->count || !str_eq_nocase(tokens->at[to].text, word)) {
+            return at;
+        }
+        to++;
+    }
+    return to;
+}
+
 bool token_is_mark(const struct tokens *tokens, size_t at)
 {
     return token_is(tokens, at, WORD_COMMA) || token_is(tokens, at, WORD_DASH) ||

@@ -1,5 +1,5 @@
 /* english/weekday.c: weekdays, ordinals and what they are of: "mon-fri", "the first and
- * third Friday of every month", "the 15th and the last day".
+ * third Friday of every month", "the 15th and the last day", "day 15".
  *
  * SPDX-License-Identifier: MIT */
 #include "english/phrase.h"
@@ -152,6 +152,7 @@ size_t phrase_weekdays(const struct tokens *t, size_t at, struct said *said)
 struct ordinals {
     uint32_t bits, last_bits; /* waiting for what they number */
     bool digits;              /* 1st, not first */
+    bool bare;                /* day 1, not the 1st */
     bool nouns;               /* something was numbered */
 };
 
@@ -163,17 +164,42 @@ static size_t ordinal(const struct tokens *t, size_t at, int *n, bool *digits)
     }
     *n = token_value(t, at, WORD_ORDINAL);
     *digits = t->at[at].number > 0 && t->at[at].text.ptr[0] <= '9';
-    size_t last = at + 1 + token_is(t, at + 1, WORD_TO);
+    size_t last = at + 1 + (token_is(t, at + 1, WORD_TO) || token_is(t, at + 1, WORD_FROM));
+    last += last > at + 1 && token_is(t, last, WORD_THE);
     if (*n > 1 && token_value(t, last, WORD_ORDINAL) == -1) {
         *n = -*n;
         return last + 1;
     }
-    /* twenty first */
+    if (*n == -1 && token_spells(t, at + 1, "but one") > at + 1) {
+        *n = -2;
+        return at + 3;
+    }
     return at + 1;
 }
 
+/* "day 15", "the 15": as good as "the 15th". */
+static size_t day_in_digits(const struct tokens *t, size_t at, int *n)
+{
+    bool day = token_is_unit(t, at, UNIT_DAY), the = token_is(t, at, WORD_THE);
+    size_t number = at + 1, after = number + 1;
+    if ((!day && !the) || number >= t->count || !t->at[number].digits ||
+        t->at[number].hundredths != 0 || t->at[number].text.len > 2 || t->at[number].number < 0) {
+        return at;
+    }
+    bool on = at > 0 && token_is(t, at - 1, WORD_ON);
+    /* "the 15 people", "the 7 o'clock train" */
+    bool of_thing = token_is(t, after, WORD_OF) &&
+                    token_is_plain(t, after + 1 + token_is(t, after + 1, WORD_THE));
+    if ((the && !on && token_is_plain(t, after)) || token_is(t, after, WORD_UNIT) ||
+        token_is(t, after, WORD_OCLOCK) || token_is(t, after, WORD_HALF_OF_DAY) || of_thing) {
+        return at;
+    }
+    *n = t->at[number].number == 0 ? 99 : t->at[number].number;
+    return after;
+}
+
 /* "twenty first", "thirty-first" */
-static size_t tens_ordinal(const struct tokens *t, size_t at, int *n, bool *digits)
+size_t phrase_ordinal(const struct tokens *t, size_t at, int *n, bool *digits)
 {
     bool tens = token_is(t, at, WORD_NUMBER) && !t->at[at].digits &&
                 (t->at[at].number == 20 || t->at[at].number == 30);
@@ -185,6 +211,17 @@ static size_t tens_ordinal(const struct tokens *t, size_t at, int *n, bool *digi
     *n = t->at[at].number + token_value(t, next, WORD_ORDINAL);
     *digits = true;
     return next + 1;
+}
+
+/* The next of a list that began with "day 15" or "the 15": "day 1 and 15". */
+static size_t more_digits(const struct tokens *t, size_t at, const struct ordinals *o, int *n)
+{
+    if (!o->bare || at >= t->count || !t->at[at].digits || t->at[at].text.len > 2 ||
+        t->at[at].hundredths != 0 || token_is_plain(t, at + 1) || token_is(t, at + 1, WORD_UNIT)) {
+        return at;
+    }
+    *n = t->at[at].number;
+    return at + 1;
 }
 
 static void number(struct ordinals *o, int n, int upto, struct said *said)
@@ -239,14 +276,30 @@ static size_t noun(const struct tokens *t, size_t at, struct ordinals *o, struct
 /* One of the list: "the 15th", "15th to 20th", "last Friday". */
 static size_t one_ordinal(const struct tokens *t, size_t at, struct ordinals *o, struct said *said)
 {
-    int n, upto;
-    bool digits;
-    size_t from = at + token_is(t, at, WORD_THE), to = tens_ordinal(t, from, &n, &digits);
+    int n, upto, many;
+    bool digits = true;
+    size_t from = at, to = day_in_digits(t, at, &n);
+    to = to > at ? to : more_digits(t, at, o, &n);
+    o->bare |= to > at;
+    if (to == at) {
+        from = at + token_is(t, at, WORD_THE);
+        to = token_spells(t, from, "next to last");
+        n = -2;
+        to = to > from ? to : phrase_ordinal(t, from, &n, &digits);
+    }
     if (to == from) {
         return at;
     }
+    size_t counted = n == 1 || n == -1 ? phrase_number(t, to, &many) : to;
+    if (counted > to && many > 1 && many <= MONTH_DAY_MAX &&
+        (token_is(t, counted, WORD_UNIT) || token_is(t, counted, WORD_WEEKDAY) ||
+         token_is(t, counted, WORD_WORK) || token_is(t, counted, WORD_DAYSET))) {
+        number(o, n > 0 ? 1 : -many, n > 0 ? many : -1, said); /* the last three days */
+        size_t end = noun(t, counted, o, said);
+        return end > counted ? end : at;
+    }
     size_t next = to + 1 + token_is(t, to + 1, WORD_THE);
-    size_t end = joins_range(t, to) ? tens_ordinal(t, next, &upto, &digits) : next;
+    size_t end = joins_range(t, to) ? phrase_ordinal(t, next, &upto, &digits) : next;
     bool is_range = end > next && n > 0 && upto > n;
     number(o, n, is_range ? upto : n, said);
     o->digits |= digits;
@@ -363,23 +416,6 @@ static size_t of_period(const struct tokens *t, size_t at, enum said_of which, s
     return at + 1;
 }
 
-static size_t year_after(const struct tokens *t, size_t at, struct said *said)
-{
-    size_t year = at + token_is(t, at, WORD_COMMA);
-    if (year < t->count && t->at[year].digits && t->at[year].text.len == 4 &&
-        t->at[year].number >= 1000 && !token_is(t, year + 1, WORD_UNIT)) {
-        said->year = t->at[year].number;
-        return year + 1;
-    }
-    size_t of = at + token_is(t, at, WORD_OF);
-    if ((token_is(t, of, WORD_NEXT) || token_is(t, of, WORD_THIS)) &&
-        token_is_unit(t, of + 1, UNIT_YEAR)) {
-        said->of_year = token_is(t, of, WORD_NEXT) ? OF_NEXT : OF_THIS;
-        return of + 2;
-    }
-    return at;
-}
-
 size_t phrase_of(const struct tokens *t, size_t at, struct said *said)
 {
     struct said found = *said;
@@ -398,104 +434,11 @@ size_t phrase_of(const struct tokens *t, size_t at, struct said *said)
         to = of_period(t, next, OF_EVERY, &found);
     } else if (token_is(t, next, WORD_MONTH)) {
         to = phrase_months(t, next, &found);
-        to = to > next ? year_after(t, to, &found) : next;
+        to = to > next ? phrase_year(t, to, &found) : next;
     }
     if (to == next) {
         return at;
     }
-    *said = found;
-    return to;
-}
-
-/* ---- Months and dates ---- */
-
-size_t phrase_months(const struct tokens *t, size_t at, struct said *said)
-{
-    size_t to = at;
-    for (;;) {
-        size_t next = to == at ? at : phrase_separator(t, to);
-        /* "March 5 and April": the second has no day, and "1 March": it has one. */
-        if (!token_is(t, next, WORD_MONTH) || (to > at && next == to) || t->at[next].possessive) {
-            return to;
-        }
-        unsigned month = (unsigned)token_value(t, next, WORD_MONTH), last = month;
-        to = next + 1;
-        if ((token_is(t, to, WORD_TO) || token_is(t, to, WORD_THROUGH) ||
-             token_is(t, to, WORD_DASH)) &&
-            token_is(t, to + 1, WORD_MONTH)) {
-            last = (unsigned)token_value(t, to + 1, WORD_MONTH);
-            to += 2;
-        }
-        for (; month != last; month = month % 12 + 1) {
-            said->months |= 1u << month;
-        }
-        said->months |= 1u << last;
-    }
-}
-
-static void set_date(struct said *said, int month, int day)
-{
-    if (month < 1 || month > 12 || day < 1 || day > MONTH_DAY_MAX) {
-        said->fault = FAULT_IMPOSSIBLE;
-        said->dated = true;
-        return;
-    }
-    said->months |= 1u << month;
-    said->month_days |= (uint32_t)1 << day;
-    said->dated = true;
-}
-
-static size_t day_number(const struct tokens *t, size_t at, int *day)
-{
-    bool digits;
-    if (token_is(t, at, WORD_NUMBER) && t->at[at].digits && t->at[at].hundredths == 0 &&
-        t->at[at].text.len <= 2) {
-        *day = t->at[at].number;
-        return at + 1;
-    }
-    size_t from = at + token_is(t, at, WORD_THE);
-    size_t to = tens_ordinal(t, from, day, &digits);
-    return to > from && *day > 0 ? to : at;
-}
-
-/* June 20, June the 20th; 20 June, 20th of June is read as an ordinal. */
-static size_t month_and_day(const struct tokens *t, size_t at, struct said *said)
-{
-    int day;
-    size_t to = at;
-    if (token_is(t, at, WORD_MONTH)) {
-        to = day_number(t, at + 1, &day);
-        /* "June 9 am" is no date. */
-        if (to == at + 1 || token_is(t, to, WORD_HALF_OF_DAY) || token_is(t, to, WORD_UNIT)) {
-            return at;
-        }
-        set_date(said, token_value(t, at, WORD_MONTH), day);
-        return to;
-    }
-    to = day_number(t, at, &day);
-    size_t month = to + token_is(t, to, WORD_OF);
-    if (to == at || !token_is(t, month, WORD_MONTH)) {
-        return at;
-    }
-    set_date(said, token_value(t, month, WORD_MONTH), day);
-    return month + 1;
-}
-
-size_t phrase_date(const struct tokens *t, size_t at, struct said *said)
-{
-    struct said found = *said;
-    size_t to;
-    if (token_is(t, at, WORD_DATE)) {
-        set_date(&found, t->at[at].month, t->at[at].day);
-        found.year = t->at[at].number;
-        *said = found;
-        return at + 1;
-    }
-    to = month_and_day(t, at, &found);
-    if (to == at || t->at[to - 1].possessive) {
-        return at;
-    }
-    to = year_after(t, to, &found);
     *said = found;
     return to;
 }

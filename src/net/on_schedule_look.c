@@ -251,6 +251,33 @@ static void put_text(struct json_writer *w, const char *key, struct str text)
     }
 }
 
+static void put_texts(struct json_writer *w, const char *key, const struct form_texts *texts)
+{
+    if (texts->count == 0) {
+        return;
+    }
+    json_put_array(w, key);
+    for (size_t i = 0; i < texts->count; i++) {
+        json_add_str(w, texts->at[i]);
+    }
+    json_close_array(w);
+}
+
+/* What each part of the text was taken for. */
+static void put_words(struct json_writer *w, const struct schedule_in *in)
+{
+    json_put_array(w, "words");
+    for (size_t from = 0; from < in->words_count;) {
+        size_t to = english_run_end(in->words, in->words_count, from);
+        json_open_object(w);
+        json_put_str(w, "text", english_run_text(in->words, from, to));
+        json_put_c(w, "as", english_role_name(in->words[from].role));
+        json_close_object(w);
+        from = to;
+    }
+    json_close_array(w);
+}
+
 static void put_preview(struct json_writer *w, const struct schedule *schedule,
                         const struct plan *plan, int64_t now_ms)
 {
@@ -264,6 +291,8 @@ static void put_preview(struct json_writer *w, const struct schedule *schedule,
     put_text(w, "rrule", schedule->rrule);
     put_text(w, "dtstart", schedule->dtstart);
     put_text(w, "timezone", schedule->timezone);
+    put_texts(w, "exdates", &schedule->exdates);
+    put_texts(w, "rdates", &schedule->rdates);
     json_put_array(w, "next");
     for (size_t i = 0; i < count; i++) {
         json_add_time(w, times[i]);
@@ -285,6 +314,9 @@ static void answer_preview(struct call *call, struct schedule_in *in)
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     put_preview(&w, &in->schedule, &plan, in->now_ms);
+    if (in->words_count > 0) {
+        put_words(&w, in);
+    }
     json_close_object(&w);
     call_answer(call, 200);
 }

@@ -74,6 +74,9 @@ void schedule_in_take(struct schedule_in *in, const struct schedule *said)
     schedule->rrule = said->rrule;
     schedule->dtstart = said->dtstart;
     schedule->timezone = said->timezone;
+    if (schedule->exdates.count == 0) {
+        schedule->exdates = said->exdates;
+    }
     if (str_absent(schedule->title)) {
         schedule->title = said->title;
     }
@@ -149,6 +152,8 @@ static void on_understood(struct assist *assist)
         err_set(&err, ERR_REFUSED, STR_FMT, STR_ARG(said->refusal.reason));
     } else {
         schedule_in_take(in, &said->schedule);
+        in->words = said->words;
+        in->words_count = said->words_count;
     }
     if (err.kind == ERR_NONE && schedule_in_settle(assist->call, in, &err)) {
         in->ready(assist->call, in);

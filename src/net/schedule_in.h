@@ -16,8 +16,10 @@ struct schedule_in {
     struct schedule schedule;
     uint64_t given; /* rows of the form that were there */
     struct str cron, text;
-    int64_t now_ms;                 /* of a preview; else now */
-    struct english_refusal refusal; /* of a text: what would have to be said otherwise */
+    int64_t now_ms;                   /* of a preview; else now */
+    struct english_refusal refusal;   /* of a text: what would have to be said otherwise */
+    const struct english_word *words; /* of a text: what each was taken for */
+    size_t words_count;
 };
 
 /* The body of POST /api/schedules, and of /preview. A text is understood first, which may take a

@@ -10,7 +10,8 @@
 
 static struct english_read read_lead(struct str text, int64_t min_lead_ms, struct arena *arena)
 {
-    struct english_asked asked = {text, NOW_MS, zone_utc(), min_lead_ms};
+    struct english_asked asked = {
+        .text = text, .now_ms = NOW_MS, .zone = zone_utc(), .min_lead_ms = min_lead_ms};
     struct english_read read;
     english_read(&asked, arena, &read);
     return read;

@@ -174,6 +174,13 @@ def a_preview_saves_nothing(s):
     has(s.post("/api/schedules/preview", {"rrule": "X"}, 400)["error"], field="rrule")
     s.post("/api/schedules/preview", {"text": "whenever"}, 422)
     has(s.post("/api/schedules/preview", {"text": "daily at 8"}), isOneTime=False)
+    said = s.post("/api/schedules/preview", {
+        "text": "every day at 9am Tokyo time except Dec 24 send the digest",
+        "timezone": "Europe/Paris", "now": "2027-12-20T00:00:00Z"})
+    has(said, timezone="Asia/Tokyo", exdates=["2027-12-24T09:00:00"], title="send the digest")
+    has(said["words"][0], text="every day", **{"as": "how often"})
+    refused = s.post("/api/schedules/preview", {"text": "every sprint at 9 plan"}, 422)
+    same("every sprint" in refused["refusal"]["reason"], True)
 
 
 # ---- Firing ----
