@@ -85,7 +85,7 @@ static bool shelve_below(struct batch *batch, struct item *container, const void
     for (size_t i = 0; i < container->kin.count; i++) {
         struct item *child = batch_peek(batch, container->kin.at[i].id);
         struct kin_list on;
-        if (!ended_badly(child->now.state)) {
+        if (child->removed || !ended_badly(child->now.state)) {
             continue;
         }
         if (!kin_dependencies(batch, child, &on)) {
@@ -128,6 +128,18 @@ static bool revive_one(struct batch *batch, struct item *item, int32_t unmet, st
                                  : task_revive(&item->now, now_ms, err);
 }
 
+/* Those that an earlier command of this batch removes are still among the rows. */
+static bool has_children(struct batch *batch, const struct item *container)
+{
+    for (size_t i = 0; i < container->kin.count; i++) {
+        const struct item *child = batch_peek(batch, container->kin.at[i].id);
+        if (child == NULL || !child->removed) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool revive_tree(struct batch *batch, struct item *item, const void *owner, struct err *err)
 {
     int32_t unmet;
@@ -141,7 +153,7 @@ static bool revive_tree(struct batch *batch, struct item *item, const void *owne
         *err = batch->err;
         return false;
     }
-    if (item->now.container && item->kin.count == 0) {
+    if (item->now.container && !has_children(batch, item)) {
         return err_set(err, ERR_CONFLICT, "its children were removed: nothing is left to retry");
     }
     if (!revive_one(batch, item, unmet, err) || !shelve_below(batch, item, owner, err)) {

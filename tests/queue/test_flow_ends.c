@@ -292,3 +292,20 @@ TEST(a_bad_end_cancels_very_many_in_slices_whatever_happens_meanwhile)
     CHECK_EQ(bench_count(&b, TASK_CANCELLED), CROWD + 1);
     CHECK_EQ(bench_remove(&b, first), ERR_NONE);
 }
+
+TEST(a_parent_is_not_retried_in_the_batch_that_removes_its_last_child)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t p = request_add(&r, 0, NULL), one = request_add(&r, p, NULL);
+    request_send(&r);
+    CHECK_EQ(bench_cancel(&b, request_id(&r, p)), ERR_NONE);
+    struct call *remove = bench_one_call(&b, COMMAND_REMOVE, request_id(&r, one));
+    struct call *revive = bench_one_call(&b, COMMAND_REVIVE, request_id(&r, p));
+    bench_give(&b, remove);
+    bench_give(&b, revive);
+    bench_settle(&b);
+    CHECK_EQ(remove->command.err.kind, ERR_NONE);
+    CHECK_EQ(revive->command.err.kind, ERR_CONFLICT);
+    CHECK_EQ(request_state(&r, p), TASK_CANCELLED);
+}
