@@ -52,6 +52,7 @@ struct batch {
     size_t proposals_count, proposals_room;
     struct pool *pools; /* taken for several claims that want the same */
     size_t nothing_count;
+    bool asked_rows;  /* propose.c: claims were proposed rows, not hints */
     bool rooms_known; /* shared.c: every limited queue was asked */
 
     struct command *turns[TURNS_AT_ONCE]; /* turn.c: claims of the engine's own */

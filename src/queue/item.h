@@ -26,7 +26,7 @@ struct item {
 
     /* claim.c, meet.c */
     bool fresh;            /* created in this very batch: written once, as it is now */
-    bool taken;            /* proposed by the broker in this batch */
+    bool taken;            /* proposed in this batch, by the broker or the rows */
     bool parked;           /* ... but its document is locked: it stands in line again */
     bool refused;          /* ... but the store did not let it start */
     struct command *claim; /* that started it */

@@ -121,6 +121,7 @@ static size_t take(struct batch *batch, const struct want *want, size_t max, str
     if (n > 0 || relies_on_broker(engine) || !batch_begin(batch)) {
         return n;
     }
+    batch->asked_rows = true;
     if (!tx_propose(batch->tx, want, max, &batch->arena, out, &n, &err)) {
         batch_fail_store(batch, &err);
         return 0;

@@ -155,9 +155,10 @@ void publish_set_due(struct engine *engine, const struct task *task, enum due_fr
     }
 }
 
-static void enter_running(struct engine *engine, struct lane *lane, const struct task *now,
-                          struct now at)
+static void enter_running(struct batch *batch, struct lane *lane, const struct task *now)
 {
+    struct engine *engine = batch->engine;
+    struct now at = batch->now;
     if (now->container) { /* it has no attempt; of others the first child takes the document */
         if (task_is_hold(now)) {
             publish_hold(engine, now);
@@ -168,9 +169,10 @@ static void enter_running(struct engine *engine, struct lane *lane, const struct
     engine->in_server += shared_is_own(engine, now->worker);
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     rates_add(engine->rates.started, &engine->rates, at, 1);
-    if (!id_none(now->family) || engine->shared) {
-        publish_hold(engine,
-                     now); /* a lock that others see lives only seconds until it is confirmed */
+    /* A broker that proposed it holds its document already; a lock that others see lives only
+     * seconds until it is confirmed. */
+    if (!id_none(now->family) || engine->shared || batch->asked_rows) {
+        publish_hold(engine, now);
     }
 }
 
@@ -212,13 +214,16 @@ static void stop_unknown(struct engine *engine, const struct item *item, struct 
     }
 }
 
-static void note_change(struct engine *engine, const struct item *item, struct now at)
+static void note_change(struct batch *batch, const struct item *item)
 {
+    struct engine *engine = batch->engine;
+    struct now at = batch->now;
     const struct task *was = &item->was, *now = &item->now;
+    bool taken = item->taken && !batch->asked_rows; /* the rows know nothing of hints */
     stop_unknown(engine, item, at);
     struct lane *lane = lane_get(&engine->lanes, now->queue);
     bool moved = now->state == TASK_QUEUED && now->priority != was->priority;
-    if (was->state == TASK_QUEUED && (now->state != TASK_QUEUED || moved) && !item->taken) {
+    if (was->state == TASK_QUEUED && (now->state != TASK_QUEUED || moved) && !taken) {
         broker_withdraw_from(engine->broker, item->id, was->priority);
         turns_left(engine, now->document);
     }
@@ -229,7 +234,7 @@ static void note_change(struct engine *engine, const struct item *item, struct n
         leave_running(engine, lane, item);
     }
     if (now->state == TASK_RUNNING && was->state != TASK_RUNNING) {
-        enter_running(engine, lane, now, at);
+        enter_running(batch, lane, now);
     }
     if (now->state == TASK_QUEUED) {
         publish_offer(engine, now);
@@ -255,7 +260,7 @@ static void publish_items(struct batch *batch)
             continue;
         }
         if (!item->removed) {
-            note_change(batch->engine, item, batch->now);
+            note_change(batch, item);
         }
         tell_item(batch, item);
     }
@@ -289,7 +294,7 @@ static void publish_new(struct batch *batch, const struct task *task)
 static void publish_met(struct batch *batch, const struct task *task, const struct item *item)
 {
     publish_event(batch, EVENT_STATE, task);
-    note_change(batch->engine, item, batch->now);
+    note_change(batch, item);
     tell_item(batch, item);
 }
 

@@ -14,7 +14,9 @@ const char *bug_name(enum bug bug)
                                             [BUG_DOUBLE_CLAIM] = "double-claim",
                                             [BUG_EARLY_ANSWER] = "early-answer",
                                             [BUG_STALE_FINISH] = "stale-finish",
-                                            [BUG_FORGOTTEN_UNLOCK] = "forgotten-unlock"};
+                                            [BUG_FORGOTTEN_UNLOCK] = "forgotten-unlock",
+                                            [BUG_UNTOLD_LOSS] = "untold-loss",
+                                            [BUG_TRUSTED_EMPTY] = "trusted-empty"};
     return names[bug];
 }
 
@@ -127,10 +129,10 @@ static void on_offer(struct broker *broker, const struct hint *hint)
         hook_lose(sim, hint->id);
         return;
     }
-    hook->inner->offer(broker, hint);
+    outage_offer(broker, hint);
     if (sim->double_offer) {
         sim->double_offer = false;
-        hook->inner->offer(broker, hint);
+        outage_offer(broker, hint);
     }
 }
 
@@ -139,7 +141,7 @@ static void on_let_go(struct broker *broker, struct str document, struct task_id
 {
     struct broker_hook *hook = hook_of_broker(broker);
     if (hook->sim->bug != BUG_FORGOTTEN_UNLOCK || holder.lo % 8 != 1) {
-        hook->inner->let_go(broker, document, holder, lock);
+        outage_let_go(broker, document, holder, lock);
     }
 }
 
@@ -148,5 +150,6 @@ void hook_broker(struct sim *sim)
     sim->broker_hook = (struct broker_hook){*sim->broker->ops, sim->broker->ops, sim};
     sim->broker_hook.ops.offer = on_offer;
     sim->broker_hook.ops.let_go = on_let_go;
+    outage_hook(sim);
     sim->broker->ops = &sim->broker_hook.ops;
 }

@@ -52,6 +52,17 @@ struct seen seen_of(const struct task *task)
                                                              : WORKER_REMOTE};
 }
 
+struct hint know_hint(const struct known *known)
+{
+    const struct seen *seen = &known->seen;
+    return (struct hint){.id = known->id,
+                         .type = sim_types[seen->type],
+                         .queue = sim_queues[seen->queue],
+                         .document = seen->document < 0 ? STR_NONE : sim_documents[seen->document],
+                         .priority = seen->priority,
+                         .queued_ms = seen->queued_ms};
+}
+
 bool seen_same(const struct seen *a, const struct seen *b)
 {
     return a->state == b->state && a->priority == b->priority && a->outcome == b->outcome &&

@@ -67,10 +67,11 @@ static void tell_smallest(struct sim *sim, uint64_t seed, struct sim_options opt
 }
 
 /* True when no seed fails; otherwise the first that did has been told. */
-static bool run_seeds(struct sim *sim, enum bug bug, uint64_t seeds, uint64_t *ran)
+static bool run_seeds(struct sim *sim, enum bug bug, uint64_t seeds, struct walked *walked,
+                      uint64_t *ran)
 {
     for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct sim_options options = {.bug = bug, .steps = STEPS};
+        struct sim_options options = {.bug = bug, .steps = STEPS, .walked = walked};
         *ran = seed;
         if (!sim_run(sim, seed, &options)) {
             tell(sim);
@@ -83,20 +84,40 @@ static bool run_seeds(struct sim *sim, enum bug bug, uint64_t seeds, uint64_t *r
     return true;
 }
 
+static bool walked_all(const struct walked *walked)
+{
+    bool all = true;
+    for (int health = 0; health < BROKER_HEALTHS; health++) {
+        for (int event = 0; event < BROKER_EVENTS; event++) {
+            if (health_has_cell((enum broker_health)health, (enum broker_event)event) &&
+                walked->times[health][event] == 0) {
+                printf("# a broker that is %s was never %s\n",
+                       health_rule((enum broker_health)health)->name,
+                       health_event_name((enum broker_event)event));
+                all = false;
+            }
+        }
+    }
+    return all;
+}
+
 static bool run_all(struct sim *sim, uint64_t seeds)
 {
     uint64_t ran = 0;
-    printf("1..%d\n", BUGS);
-    bool good = run_seeds(sim, BUG_NONE, seeds, &ran);
+    struct walked walked = {0};
+    printf("1..%d\n", BUGS + 1);
+    bool good = run_seeds(sim, BUG_NONE, seeds, &walked, &ran);
     printf("%s 1 - %" PRIu64 " seeds of %d steps keep every promise\n", good ? "ok" : "not ok", ran,
            STEPS);
     for (int bug = BUG_NONE + 1; bug < BUGS; bug++) {
-        bool found = !run_seeds(sim, (enum bug)bug, BUG_SEEDS, &ran);
+        bool found = !run_seeds(sim, (enum bug)bug, BUG_SEEDS, NULL, &ran);
         printf("%s %d - the seeded bug %s is found in %" PRIu64 " seeds\n", found ? "ok" : "not ok",
                bug + 1, bug_name((enum bug)bug), ran);
         good = good && found;
     }
-    return good;
+    bool all = walked_all(&walked);
+    printf("%s %d - every cell of a broker's health was walked\n", all ? "ok" : "not ok", BUGS + 1);
+    return good && all;
 }
 
 static bool run_one(struct sim *sim, uint64_t seed, const struct sim_options *options)

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "sim.h"
 
-static bool better(const struct known *a, const struct known *b)
+bool order_better(const struct known *a, const struct known *b)
 {
     if (a->seen.priority != b->seen.priority) {
         return a->seen.priority > b->seen.priority;
@@ -54,6 +54,20 @@ static bool document_free(const struct sim *sim, const struct known *known)
     return id_none(holder) || id_eq(holder, relate_holder(&known->seen, known->id));
 }
 
+/* What a store would propose: QUEUED, and its document free or its family's. */
+bool order_offered(const struct sim *sim, const struct known *known)
+{
+    if (known->gone || known->seen.state != TASK_QUEUED || known->seen.container || known->strays) {
+        return false;
+    }
+    if (known->seen.document < 0) {
+        return true;
+    }
+    struct task_id holder = memory_disk_holder(sim->disk, sim_documents[known->seen.document]);
+    return !relate_strays(sim, known->seen.document) &&
+           (id_none(holder) || id_eq(holder, relate_holder(&known->seen, known->id)));
+}
+
 static bool could_start(struct sim *sim, const struct command_claim *claim,
                         const struct known *known)
 {
@@ -81,7 +95,7 @@ static void check_taken(struct sim *sim, const struct command_claim *claim,
     }
     for (size_t i = 0; !taken->hint_lost && i < sim->known_count; i++) {
         const struct known *other = &sim->known[i];
-        if (could_start(sim, claim, other) && better(other, taken)) {
+        if (could_start(sim, claim, other) && order_better(other, taken)) {
             sim_fail(sim, "G4: task #%d was started before task #%d", know_number(sim, taken),
                      know_number(sim, other));
         }
@@ -108,7 +122,7 @@ void order_check(struct sim *sim, const struct call *call)
             sim_fail(sim, "a claim got a task that nobody was told of");
             return;
         }
-        if (last != NULL && !last->hint_lost && !taken->hint_lost && better(taken, last)) {
+        if (last != NULL && !last->hint_lost && !taken->hint_lost && order_better(taken, last)) {
             sim_fail(sim, "G4: a claim got its tasks in the wrong order");
         }
         check_taken(sim, claim, taken);

@@ -47,7 +47,11 @@ static void check_waiting(struct sim *sim)
         const struct command *command = &sim->calls[i]->command;
         const struct known *ready =
             command->kind == COMMAND_CLAIM ? order_ready(sim, &command->claim) : NULL;
-        if (ready != NULL) {
+        /* Claims that ask the rows look once a second; a document is let go without their hearing
+         * it. */
+        bool looks = (outage_relied_on(sim) && outage_complete(sim)) ||
+                     (sim->passed_ms >= SECOND_MS && ready != NULL && ready->seen.document < 0);
+        if (ready != NULL && looks) {
             sim_fail(sim, "a claim sleeps though task #%d is ready", know_number(sim, ready));
         }
     }
@@ -83,7 +87,7 @@ static void check_held(struct sim *sim, int document)
 
 static void check_broker(struct sim *sim)
 {
-    for (int document = 0; document < DOCUMENTS; document++) {
+    for (int document = 0; document < DOCUMENTS && outage_complete(sim); document++) {
         check_held(sim, document);
     }
 }

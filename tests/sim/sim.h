@@ -32,6 +32,8 @@ enum bug {
     BUG_EARLY_ANSWER,     /* a commit that failed is answered as done */
     BUG_STALE_FINISH,     /* a finish with an old lease is applied */
     BUG_FORGOTTEN_UNLOCK, /* a document is not let go */
+    BUG_UNTOLD_LOSS,      /* a broker that missed changes is not told so when it is back */
+    BUG_TRUSTED_EMPTY,    /* a broker that lost its hints says that it has them */
     BUGS
 };
 const char *bug_name(enum bug bug);
@@ -106,6 +108,19 @@ struct broker_hook {
     struct sim *sim;
 };
 
+/* How often each cell of a broker's health was walked, in all seeds together. */
+struct walked {
+    size_t times[BROKER_HEALTHS][BROKER_EVENTS];
+};
+
+/* The connection to the broker, see outage.c. */
+struct outage {
+    enum broker_health health; /* as the engine's side sees it */
+    bool cut;                  /* the server does not answer */
+    bool cut_next;             /* ... from the next change on, in the midst of a batch */
+    bool empty;                /* it lacks hints */
+};
+
 struct sim {
     uint64_t seed;
     size_t step;
@@ -120,6 +135,9 @@ struct sim {
     struct engine *engine;
     struct store_hook store_hook;
     struct broker_hook broker_hook;
+    struct outage outage;
+    struct walked *walked; /* NULL: nobody counts */
+    int64_t passed_ms;     /* in this step */
 
     /* Bad days, armed for the next occasion. */
     bool lose_offer, double_offer;
@@ -164,6 +182,7 @@ struct sim_options {
     enum bug bug;
     size_t steps;
     bool trace;
+    struct walked *walked;
     const bool *skip; /* steps that are left out; NULL: none. The others are what they were */
 };
 MUST_CHECK bool sim_run(struct sim *sim, uint64_t seed, const struct sim_options *options);
@@ -188,6 +207,16 @@ void hook_store(struct sim *sim);
 void hook_broker(struct sim *sim);
 void hook_lose(struct sim *sim, struct task_id id); /* the broker does not know it any more */
 
+/* outage.c: a broker that is lost, flushed, doubted and comes back. */
+extern const struct fleet_ops outage_rows; /* what claims ask meanwhile */
+void outage_hook(struct sim *sim);
+void outage_offer(struct broker *broker, const struct hint *hint);
+void outage_let_go(struct broker *broker, struct str document, struct task_id holder,
+                   struct str lock);
+void outage_step(struct sim *sim);
+bool outage_relied_on(const struct sim *sim);
+bool outage_complete(const struct sim *sim);
+
 /* step.c: what clients, workers and fate do. */
 void step_any(struct sim *sim);
 bool step_request(struct sim *sim, struct call *call); /* request.c: a create with relations */
@@ -203,6 +232,7 @@ void know_settle(struct sim *sim); /* what was found is what is known */
 void know_look_after_crash(struct sim *sim, bool kept);
 int know_number(const struct sim *sim, const struct known *known);
 struct seen seen_of(const struct task *task);
+struct hint know_hint(const struct known *known); /* as somebody would offer it */
 bool seen_same(const struct seen *a, const struct seen *b);
 
 /* explain.c: may this command, or time, have done that? */
@@ -223,7 +253,9 @@ struct task_id relate_holder(const struct seen *seen, struct task_id id);
 bool relate_strays(const struct sim *sim, int document); /* somebody given up works on it */
 
 /* order.c: who may start next, and whether it did. */
-void order_check(struct sim *sim, const struct call *call); /* an answered claim */
+bool order_better(const struct known *a, const struct known *b);
+bool order_offered(const struct sim *sim, const struct known *known); /* by its row */
+void order_check(struct sim *sim, const struct call *call);           /* an answered claim */
 /* A task that the claim could start now, or NULL. */
 const struct known *order_ready(struct sim *sim, const struct command_claim *claim);
 

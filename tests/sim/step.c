@@ -277,6 +277,7 @@ static void do_time(struct sim *sim)
         due > 0 && sim_chance(sim, 50) ? due : steps_ms[sim_pick(sim, ARRAY_LEN(steps_ms))];
     ms = MIN(ms, 2 * HOUR_MS);
     sim_trace(sim, "%lld ms pass", (long long)ms);
+    sim->passed_ms = ms;
     clock_set(&sim->clock, sim->clock.wall_ms + ms);
 }
 
@@ -313,15 +314,8 @@ static void do_double_hint(struct sim *sim)
 
 static void offer(struct sim *sim, const struct known *known)
 {
-    const struct seen *seen = &known->seen;
-    broker_offer(
-        sim->broker,
-        &(struct hint){.id = known->id,
-                       .type = sim_types[seen->type],
-                       .queue = sim_queues[seen->queue],
-                       .document = seen->document < 0 ? STR_NONE : sim_documents[seen->document],
-                       .priority = seen->priority,
-                       .queued_ms = seen->queued_ms});
+    struct hint hint = know_hint(known);
+    broker_offer(sim->broker, &hint);
 }
 
 static void do_stale_hint(struct sim *sim)
@@ -369,11 +363,12 @@ static const struct {
             {1, do_bulk},       {3, do_queue},    {2, do_ask},       {3, do_stop},
             {1, do_why},        {2, do_return},   {18, do_time},     {2, do_full},
             {1, do_cut_off},    {1, world_crash}, {2, do_lose_hint}, {1, do_double_hint},
-            {3, do_stale_hint}, {3, do_race}};
+            {3, do_stale_hint}, {3, do_race},     {8, outage_step}};
 
 void step_any(struct sim *sim)
 {
     unsigned sum = 0;
+    sim->passed_ms = 0;
     for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
         sum += acts[i].weight;
     }
