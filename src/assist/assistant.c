@@ -106,7 +106,7 @@ static void create(const struct assistant_asked *asked, const struct zone *zone,
     }
     (void)!form_word(schedule_categories, str_of(english_category_name(read.category)), &category);
     out->mode = ASSISTANT_CREATION;
-    out->schedule = SCHEDULE_INIT;
+    out->schedule = schedule_blank();
     out->schedule.title = read.title.len == 0 ? STR("Reminder") : read.title;
     out->schedule.purpose = read.purpose;
     out->schedule.category = (enum schedule_category)category;

@@ -105,7 +105,7 @@ static bool judge_creation(const struct assistant_asked *asked,
                            struct assistant_said *out, struct err *err)
 {
     struct schedule *schedule = &out->schedule;
-    *schedule = SCHEDULE_INIT;
+    *schedule = schedule_blank();
     schedule->title = str_absent(answer->title) ? title_from(asked->text) : answer->title;
     schedule->description = answer->description;
     schedule->purpose = str_absent(answer->purpose) ? asked->text : answer->purpose;

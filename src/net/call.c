@@ -57,11 +57,12 @@ bool call_body(struct call *call, const struct form *form, bool optional, void *
            form_read_for(FORM_SET, &json, form, into, given, NULL, err) && json_end(&json, err);
 }
 
+const struct form form_nothing = {NULL, 0};
+
 bool call_asked(struct call *call, const struct form *form, void *into, struct err *err)
 {
-    static const struct form nothing = {NULL, 0};
-    return form_query(call->exchange->request.query, form == NULL ? &nothing : form, call->arena,
-                      into, err);
+    return form_query(call->exchange->request.query, form == NULL ? &form_nothing : form,
+                      call->arena, into, err);
 }
 
 bool call_params(struct call *call, struct params params, void *into, struct err *err)

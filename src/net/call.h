@@ -73,6 +73,7 @@ MUST_CHECK bool call_fields(struct call *call, struct fields fields, bool option
 /* The same by a form: `given` gets a bit for each row that was there, or is NULL. */
 MUST_CHECK bool call_body(struct call *call, const struct form *form, bool optional, void *into,
                           uint64_t *given, struct err *err);
+extern const struct form form_nothing; /* of a body that says nothing */
 /* The query by a form; NULL: there may be none. */
 MUST_CHECK bool call_asked(struct call *call, const struct form *form, void *into, struct err *err);
 MUST_CHECK bool call_params(struct call *call, struct params params, void *into, struct err *err);

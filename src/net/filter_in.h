@@ -40,6 +40,11 @@ extern const struct form_hook cursor_hook;
 #define CURSOR_ROW(type, member)                                                                   \
     FORM_ROW("cursor", type, member, FORM_HOOK, FORM_SET, .hook = &cursor_hook,                    \
              .about = "Where the page begins: from the Link header.")
+#define TOKEN_ROW /* whoever sent it is known already */                                           \
+    {                                                                                              \
+        .name = {"access_token", sizeof "access_token" - 1}, .kind = FORM_NONE, .use = FORM_SET,   \
+        .about = "The token, for readers that send no headers."                                    \
+    }
 #define LIMIT_SCHEMA "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"
 
 #endif

@@ -327,25 +327,19 @@ static bool wants_stream(const struct call *call)
     return false;
 }
 
-static bool set_only(void *into, struct str value, struct err *err)
-{
-    return (id_parse(value, into) && !id_none(*(struct task_id *)into)) ||
-           err_field(err, "scheduleId", "scheduleId must be the id of a schedule");
-}
-
-static const struct param assistant_table[] = {
-    PARAM("scheduleId", set_only, "{\"type\":\"string\",\"minLength\":1}",
-          "The text changes this schedule of the user, and no other."),
+static const struct form_row rows[] = {
+    FORM_ROW("scheduleId", struct assistance, only, FORM_ID, FORM_SET,
+             .rule = "must be the id of a schedule",
+             .about = "The text changes this schedule of the user, and no other."),
 };
-const struct params assistant_params = {assistant_table, ARRAY_LEN(assistant_table)};
+const struct form assistant_form = FORM(rows);
 
 /* The body outlives the exchange: it is read from a copy. */
 static bool read_body(struct assistance *assistance, struct err *err)
 {
     struct call *call = &assistance->call;
     struct json json;
-    if (!call_params(call, assistant_params, &assistance->only, err) ||
-        !call_json(call, &json, err)) {
+    if (!call_asked(call, &assistant_form, assistance, err) || !call_json(call, &json, err)) {
         return false;
     }
     json_start(&json, arena_str(call->arena, call->exchange->request.body), call->arena);

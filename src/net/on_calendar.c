@@ -3,48 +3,28 @@
  * Thread: net loop.
  *
  * SPDX-License-Identifier: MIT */
+#include "net/filter_in.h"
 #include "net/on.h"
 #include "net/schedule_in.h"
 #include "time/ical.h"
 
 #define CALENDAR_EVENTS_MAX 500
 #define CALENDAR_TYPE       "text/calendar; charset=utf-8"
-#define WORD_SCHEMA         "{\"type\":\"string\",\"minLength\":1}"
 
-static bool set_user(void *into, struct str value, struct err *err)
-{
-    (void)err;
-    *(struct str *)into = value;
-    return true;
-}
+struct calendar_in {
+    struct str user;
+};
 
-static bool pass_over(void *into, struct str value, struct err *err)
-{
-    (void)into;
-    (void)value;
-    (void)err;
-    return true;
-}
-
-#define TOKEN_ROW                                                                                  \
-    PARAM("access_token", pass_over, WORD_SCHEMA, "The token, for readers that send no headers.")
-
-static const struct param one_table[] = {TOKEN_ROW};
-static const struct param all_table[] = {
-    PARAM("userId", set_user, WORD_SCHEMA, "Schedules of this user."),
+static const struct form_row one_rows[] = {TOKEN_ROW};
+static const struct form_row all_rows[] = {
+    FORM_ROW("userId", struct calendar_in, user, FORM_TEXT, FORM_SET,
+             .about = "Schedules of this user."),
     TOKEN_ROW,
 };
-const struct params schedule_calendar_params = {one_table, ARRAY_LEN(one_table)};
-const struct params calendar_params = {all_table, ARRAY_LEN(all_table)};
+const struct form schedule_calendar_form = FORM(one_rows);
+const struct form calendar_form = FORM(all_rows);
 
 /* ---- Events ---- */
-
-static enum ical_status status_of(enum schedule_status status)
-{
-    return status == SCHEDULE_PAUSED   ? ICAL_TENTATIVE
-           : status == SCHEDULE_FAILED ? ICAL_CANCELLED
-                                       : ICAL_CONFIRMED;
-}
 
 static bool read_event(struct call *call, const struct record *record, struct plan *plan,
                        struct ical_event *out, struct err *err)
@@ -59,7 +39,9 @@ static bool read_event(struct call *call, const struct record *record, struct pl
         .uid = arena_str(call->arena, id_text(schedule.id, text)),
         .title = schedule.title,
         .description = str_absent(schedule.description) ? schedule.purpose : schedule.description,
-        .status = status_of(schedule.status),
+        .status = schedule.status == SCHEDULE_PAUSED   ? ICAL_TENTATIVE
+                  : schedule.status == SCHEDULE_FAILED ? ICAL_CANCELLED
+                                                       : ICAL_CONFIRMED,
         .created_ms = schedule.created_ms,
         .updated_ms = schedule.updated_ms,
         .when = plan->order,
@@ -103,17 +85,14 @@ static void answer_all(struct call *call)
 
 bool on_calendar(struct call *call, struct err *err)
 {
-    struct str user = STR_NONE, own = call_user(call);
-    if (!call_params(call, calendar_params, &user, err)) {
+    struct calendar_in in = {.user = STR_NONE};
+    if (!call_asked(call, &calendar_form, &in, err) ||
+        !call_choose_user(call, "schedules of its own user", &in.user, err)) {
         return false;
     }
-    if (!str_absent(own) && !str_absent(user) && !str_eq(own, user)) {
-        return err_set(err, ERR_FORBIDDEN, "this token may only see schedules of its own user");
-    }
     struct query *query = call_query(call, QUERY_RECORDS);
-    query->record_filter = (struct record_filter){.kind = RECORD_SCHEDULE,
-                                                  .owner = str_absent(own) ? user : own,
-                                                  .limit = CALENDAR_EVENTS_MAX};
+    query->record_filter = (struct record_filter){
+        .kind = RECORD_SCHEDULE, .owner = in.user, .limit = CALENDAR_EVENTS_MAX};
     call->own = query;
     call->done = answer_all;
     call_ask(call, query);
@@ -138,7 +117,7 @@ bool on_schedule_calendar(struct call *call, struct err *err)
     if (!id_parse(call->name, &id) || id_none(id)) {
         return err_set(err, ERR_NOT_FOUND, "there is no such schedule");
     }
-    if (!call_params(call, schedule_calendar_params, NULL, err)) {
+    if (!call_asked(call, &schedule_calendar_form, NULL, err)) {
         return false;
     }
     struct query *query = call_query(call, QUERY_RECORD);

@@ -141,7 +141,7 @@ static bool fill_order(struct call *call, struct execute *execute, struct err *e
 bool on_execute(struct call *call, struct err *err)
 {
     struct execute *execute = arena_new(call->arena, struct execute);
-    if (!check_secret(call, err) || !call_params(call, no_params, NULL, err) ||
+    if (!check_secret(call, err) || !call_asked(call, NULL, NULL, err) ||
         !read_body(call, execute, err) || !fill_order(call, execute, err)) {
         return false;
     }

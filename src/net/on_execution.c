@@ -8,29 +8,17 @@
 #include "net/schedule_in.h"
 #include "net/schedule_out.h"
 
-#define WORD_SCHEMA "{\"type\":\"string\",\"minLength\":1}"
-
 struct page {
     struct query *schedule;
     size_t limit;
     struct task_id before;
 };
 
-static bool set_limit(void *into, struct str value, struct err *err)
-{
-    return limit_parse(value, &((struct page *)into)->limit, err);
-}
-
-static bool set_cursor(void *into, struct str value, struct err *err)
-{
-    return cursor_parse(value, &((struct page *)into)->before, err);
-}
-
-static const struct param list_table[] = {
-    PARAM("limit", set_limit, LIMIT_SCHEMA, "Entries on a page."),
-    PARAM("cursor", set_cursor, WORD_SCHEMA, "Where the page begins: from the Link header."),
+static const struct form_row list_rows[] = {
+    LIMIT_ROW(struct page, limit, "Entries on a page."),
+    CURSOR_ROW(struct page, before),
 };
-const struct params execution_list_params = {list_table, ARRAY_LEN(list_table)};
+const struct form execution_list_form = FORM(list_rows);
 
 /* Whether the asker may see a record that was asked for. */
 static bool may_see(const struct call *call, const struct query *query)
@@ -104,7 +92,7 @@ bool on_execution_list(struct call *call, struct err *err)
     if (!id_parse(call->name, &id) || id_none(id)) {
         return err_set(err, ERR_NOT_FOUND, "there is no such schedule");
     }
-    if (!call_params(call, execution_list_params, page, err)) {
+    if (!call_asked(call, &execution_list_form, page, err)) {
         return false;
     }
     page->schedule = call_query(call, QUERY_RECORD);
@@ -140,7 +128,7 @@ bool on_execution_show(struct call *call, struct err *err)
     if (!id_parse(call->name, &id) || id_none(id)) {
         return err_set(err, ERR_NOT_FOUND, "there is no such execution");
     }
-    if (!call_params(call, no_params, NULL, err)) {
+    if (!call_asked(call, NULL, NULL, err)) {
         return false;
     }
     struct query *query = call_query(call, QUERY_RECORD);

@@ -7,20 +7,7 @@
 #include "net/filter_in.h"
 #include "net/schedule_in.h"
 
-#define WORD_SCHEMA "{\"type\":\"string\",\"minLength\":1}"
-#define ID_SCHEMA   "{\"type\":\"string\",\"format\":\"uuid\"}"
-#define BOOL_SCHEMA "{\"type\":\"boolean\",\"default\":false}"
-
-/* Whose notifications are meant: those of the token's user, or of the one asked for. */
-static bool choose_user(const struct call *call, struct str *user, struct err *err)
-{
-    struct str own = call_user(call);
-    if (!str_absent(own) && !str_absent(*user) && !str_eq(own, *user)) {
-        return err_set(err, ERR_FORBIDDEN, "this token may only see what its own user is told");
-    }
-    *user = str_absent(own) ? *user : own;
-    return true;
-}
+#define OWN "what its own user is told"
 
 /* ---- The list ---- */
 
@@ -31,38 +18,17 @@ struct list_in {
     size_t limit;
 };
 
-static bool set_user(void *into, struct str value, struct err *err)
-{
-    (void)err;
-    ((struct list_in *)into)->user = value;
-    return true;
-}
-
-static bool set_after(void *into, struct str value, struct err *err)
-{
-    return id_parse(value, &((struct list_in *)into)->after) ||
-           err_field(err, "after", "after must be the id of a notification");
-}
-
-static bool set_unread(void *into, struct str value, struct err *err)
-{
-    ((struct list_in *)into)->unread = str_is(value, "true") || str_is(value, "1");
-    return str_is(value, "true") || str_is(value, "false") || str_is(value, "1") ||
-           str_is(value, "0") || err_field(err, "unread", "unread must be true or false");
-}
-
-static bool set_limit(void *into, struct str value, struct err *err)
-{
-    return limit_parse(value, &((struct list_in *)into)->limit, err);
-}
-
-static const struct param list_table[] = {
-    PARAM("userId", set_user, WORD_SCHEMA, "Notifications of this user."),
-    PARAM("after", set_after, ID_SCHEMA, "Those that came after this one, oldest first."),
-    PARAM("unread", set_unread, BOOL_SCHEMA, "Only those that were not read yet."),
-    PARAM("limit", set_limit, LIMIT_SCHEMA, "At most this many."),
+static const struct form_row list_rows[] = {
+    FORM_ROW("userId", struct list_in, user, FORM_TEXT, FORM_SET,
+             .about = "Notifications of this user."),
+    FORM_ROW("after", struct list_in, after, FORM_ID, FORM_SET,
+             .rule = "must be the id of a notification",
+             .about = "Those that came after this one, oldest first."),
+    FORM_ROW("unread", struct list_in, unread, FORM_BOOL, FORM_SET | FORM_DEFAULT,
+             .about = "Only those that were not read yet."),
+    LIMIT_ROW(struct list_in, limit, "At most this many."),
 };
-const struct params notification_list_params = {list_table, ARRAY_LEN(list_table)};
+const struct form notification_list_form = FORM(list_rows);
 
 static void answer_list(struct call *call)
 {
@@ -86,8 +52,8 @@ static void answer_list(struct call *call)
 bool on_notification_list(struct call *call, struct err *err)
 {
     struct list_in in = {.limit = LIST_LIMIT_DEFAULT};
-    if (!call_params(call, notification_list_params, &in, err) ||
-        !choose_user(call, &in.user, err)) {
+    if (!call_asked(call, &notification_list_form, &in, err) ||
+        !call_choose_user(call, OWN, &in.user, err)) {
         return false;
     }
     struct query *query = call_query(call, QUERY_RECORDS);
@@ -120,8 +86,8 @@ bool on_notification_read(struct call *call, struct err *err)
     if (!id_parse(call->name, &order->id) || id_none(order->id)) {
         return err_set(err, ERR_NOT_FOUND, "there is no such notification");
     }
-    if (!call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS_NONE, true, NULL, err)) {
+    if (!call_asked(call, NULL, NULL, err) ||
+        !call_body(call, &form_nothing, true, NULL, NULL, err)) {
         return false;
     }
     order->owner = call_user(call);
@@ -137,39 +103,20 @@ struct stream_in {
     struct str user, last_event_id;
 };
 
-static bool set_stream_user(void *into, struct str value, struct err *err)
-{
-    (void)err;
-    ((struct stream_in *)into)->user = value;
-    return true;
-}
-
-static bool set_last_event(void *into, struct str value, struct err *err)
-{
-    (void)err;
-    ((struct stream_in *)into)->last_event_id = value;
-    return true;
-}
-
-static bool pass_over(void *into, struct str value, struct err *err)
-{
-    (void)into, (void)value, (void)err;
-    return true;
-}
-
-static const struct param stream_table[] = {
-    PARAM("userId", set_stream_user, WORD_SCHEMA, "Notifications of this user."),
-    PARAM("lastEventId", set_last_event, WORD_SCHEMA,
-          "Resume behind this event; a header does too."),
-    PARAM("access_token", pass_over, WORD_SCHEMA, "The token, for readers that send no headers."),
+static const struct form_row stream_rows[] = {
+    FORM_ROW("userId", struct stream_in, user, FORM_TEXT, FORM_SET,
+             .about = "Notifications of this user."),
+    FORM_ROW("lastEventId", struct stream_in, last_event_id, FORM_TEXT, FORM_SET,
+             .about = "Resume behind this event; a header does too."),
+    TOKEN_ROW,
 };
-const struct params notification_stream_params = {stream_table, ARRAY_LEN(stream_table)};
+const struct form notification_stream_form = FORM(stream_rows);
 
 bool on_notification_stream(struct call *call, struct err *err)
 {
     struct stream_in in = {.user = STR_NONE};
-    if (!call_params(call, notification_stream_params, &in, err) ||
-        !choose_user(call, &in.user, err)) {
+    if (!call_asked(call, &notification_stream_form, &in, err) ||
+        !call_choose_user(call, OWN, &in.user, err)) {
         return false;
     }
     struct str header = http_header(&call->exchange->request.headers, "last-event-id");

@@ -8,6 +8,21 @@
 #include "net/schedule_out.h"
 #include "net/task_out.h"
 
+/* What a request says of an order, beside the schedule that the path names. */
+#define ROW(label, member, form_kind, use, ...)                                                    \
+    FORM_ROW(label, struct planner_order, member, form_kind, FORM_SET | (use), __VA_ARGS__)
+
+static const struct form_row pause_rows[] = {
+    ROW("reason", reason, FORM_TEXT, 0, .max = TASK_REASON_MAX),
+};
+static const struct form_row window_rows[] = {
+    ROW("from", from_ms, FORM_TIME, FORM_NEEDED, 0),
+    ROW("to", to_ms, FORM_TIME, FORM_NEEDED, .about = "Included; not in the future."),
+    ROW("again", again, FORM_BOOL, FORM_DEFAULT, .about = "Also the times that have run."),
+};
+const struct form schedule_pause_form = FORM(pause_rows);
+const struct form schedule_window_form = FORM(window_rows);
+
 /* ---- Wishes ---- */
 
 static struct planner_order *wish(struct call *call, enum planner_verb verb,
@@ -58,14 +73,14 @@ bool on_schedule_create(struct call *call, struct err *err)
 {
     struct schedule_in *in = arena_new(call->arena, struct schedule_in);
     in->ready = create;
-    return call_params(call, no_params, NULL, err) && schedule_in_read(call, in, err);
+    return call_asked(call, NULL, NULL, err) && schedule_in_read(call, in, err);
 }
 
 bool on_schedule_change(struct call *call, struct err *err)
 {
     struct task_id id;
     struct schedule_change *change = arena_new(call->arena, struct schedule_change);
-    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+    if (!read_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
         !schedule_in_change(call, change, err)) {
         return false;
     }
@@ -83,7 +98,7 @@ static void answer_removed(struct call *call)
 bool on_schedule_remove(struct call *call, struct err *err)
 {
     struct task_id id;
-    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err)) {
+    if (!read_id(call, &id, err) || !call_asked(call, NULL, NULL, err)) {
         return false;
     }
     wish(call, PLANNER_REMOVE, answer_removed)->id = id;
@@ -92,31 +107,25 @@ bool on_schedule_remove(struct call *call, struct err *err)
 
 /* ---- Pausing ---- */
 
-static bool set_reason(struct json *json, void *into, struct err *err)
-{
-    return json_take_null(json) || field_text(json, 0, TASK_REASON_MAX, into, err);
-}
-
 bool on_schedule_pause(struct call *call, struct err *err)
 {
-    static const struct field table[] = {FIELD("reason", set_reason)};
     struct task_id id;
-    struct str reason = STR_NONE;
-    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS(table), true, &reason, err)) {
+    struct planner_order in = {.reason = STR_NONE};
+    if (!read_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, &schedule_pause_form, true, &in, NULL, err)) {
         return false;
     }
     struct planner_order *order = wish(call, PLANNER_PAUSE, answer_schedule);
     order->id = id;
-    order->reason = reason;
+    order->reason = in.reason;
     return true;
 }
 
 bool on_schedule_resume(struct call *call, struct err *err)
 {
     struct task_id id;
-    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS_NONE, true, NULL, err)) {
+    if (!read_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, &form_nothing, true, NULL, NULL, err)) {
         return false;
     }
     wish(call, PLANNER_RESUME, answer_schedule)->id = id;
@@ -141,41 +150,12 @@ static void answer_run(struct call *call)
 bool on_schedule_run(struct call *call, struct err *err)
 {
     struct task_id id;
-    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS_NONE, true, NULL, err)) {
+    if (!read_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, &form_nothing, true, NULL, NULL, err)) {
         return false;
     }
     wish(call, PLANNER_RUN, answer_run)->id = id;
     return true;
-}
-
-struct window {
-    int64_t from_ms, to_ms;
-    bool again;
-};
-
-static bool set_from(struct json *json, void *into, struct err *err)
-{
-    return field_time(json, &((struct window *)into)->from_ms, err);
-}
-
-static bool set_to(struct json *json, void *into, struct err *err)
-{
-    return field_time(json, &((struct window *)into)->to_ms, err);
-}
-
-static bool set_again(struct json *json, void *into, struct err *err)
-{
-    return json_bool(json, &((struct window *)into)->again, err);
-}
-
-static bool check_window(const struct window *window, struct err *err)
-{
-    if (window->from_ms == 0 || window->to_ms == 0) {
-        const char *field = window->from_ms == 0 ? "from" : "to";
-        return err_field(err, field, "%s is required", field);
-    }
-    return window->from_ms <= window->to_ms || err_field(err, "to", "to must not be before from");
 }
 
 static void answer_count(struct call *call)
@@ -189,18 +169,19 @@ static void answer_count(struct call *call)
 
 bool on_schedule_backfill(struct call *call, struct err *err)
 {
-    static const struct field table[] = {FIELD("from", set_from), FIELD("to", set_to),
-                                         FIELD("again", set_again)};
     struct task_id id;
-    struct window window = {0};
-    if (!read_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS(table), false, &window, err) || !check_window(&window, err)) {
+    struct planner_order in = {.from_ms = 0};
+    if (!read_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, &schedule_window_form, false, &in, NULL, err)) {
         return false;
+    }
+    if (in.from_ms > in.to_ms) {
+        return err_field(err, "to", "to must not be before from");
     }
     struct planner_order *order = wish(call, PLANNER_BACKFILL, answer_count);
     order->id = id;
-    order->from_ms = window.from_ms;
-    order->to_ms = window.to_ms;
-    order->again = window.again;
+    order->from_ms = in.from_ms;
+    order->to_ms = in.to_ms;
+    order->again = in.again;
     return true;
 }

@@ -9,12 +9,10 @@
 #include "net/schedule_in.h"
 #include "net/schedule_out.h"
 
-#define PREVIEW_TIMES     5
-#define NEXT_TIMES        10
-#define NEXT_TIMES_MAX    1000
-#define SUMMARY_MAX       (4 * KIB)
-#define NEXT_TIMES_SCHEMA "{\"type\":\"integer\",\"minimum\":1,\"maximum\":1000,\"default\":10}"
-#define WORD_SCHEMA       "{\"type\":\"string\",\"minLength\":1}"
+#define PREVIEW_TIMES  5
+#define NEXT_TIMES     10
+#define NEXT_TIMES_MAX 1000
+#define SUMMARY_MAX    (4 * KIB)
 
 /* ---- Lists ---- */
 
@@ -25,56 +23,18 @@ struct list_in {
     struct task_id before;
 };
 
-static bool set_words(const char *name, const char *const *words, struct str value, unsigned *bits,
-                      struct err *err)
-{
-    while (!str_absent(value)) {
-        int word;
-        if (!form_word(words, str_cut(&value, ','), &word)) {
-            return err_field(err, name, "%s must be of %s, %s, %s, %s", name, words[0], words[1],
-                             words[2], words[3]);
-        }
-        *bits |= 1u << word;
-    }
-    return true;
-}
-
-static bool set_status(void *into, struct str value, struct err *err)
-{
-    return set_words("status", schedule_statuses, value, &((struct list_in *)into)->statuses, err);
-}
-
-static bool set_category(void *into, struct str value, struct err *err)
-{
-    return set_words("category", schedule_categories, value, &((struct list_in *)into)->categories,
-                     err);
-}
-
-static bool set_user(void *into, struct str value, struct err *err)
-{
-    (void)err;
-    ((struct list_in *)into)->user = value;
-    return true;
-}
-
-static bool set_limit(void *into, struct str value, struct err *err)
-{
-    return limit_parse(value, &((struct list_in *)into)->limit, err);
-}
-
-static bool set_cursor(void *into, struct str value, struct err *err)
-{
-    return cursor_parse(value, &((struct list_in *)into)->before, err);
-}
-
-static const struct param list_table[] = {
-    PARAM("status", set_status, WORD_SCHEMA, "One status or several, comma separated."),
-    PARAM("category", set_category, WORD_SCHEMA, "One category or several, comma separated."),
-    PARAM("userId", set_user, WORD_SCHEMA, "Schedules of this user."),
-    PARAM("limit", set_limit, LIMIT_SCHEMA, "Schedules on a page."),
-    PARAM("cursor", set_cursor, WORD_SCHEMA, "Where the page begins: from the Link header."),
+/* clang-format off */
+static const struct form_row list_rows[] = {
+    FORM_ROW("status", struct list_in, statuses, FORM_WORDS, FORM_SET, .words = schedule_statuses,
+             .about = "One status or several, comma separated."),
+    FORM_ROW("category", struct list_in, categories, FORM_WORDS, FORM_SET, .words = schedule_categories,
+             .about = "One category or several, comma separated."),
+    FORM_ROW("userId", struct list_in, user, FORM_TEXT, FORM_SET, .about = "Schedules of this user."),
+    LIMIT_ROW(struct list_in, limit, "Schedules on a page."),
+    CURSOR_ROW(struct list_in, before),
 };
-const struct params schedule_list_params = {list_table, ARRAY_LEN(list_table)};
+/* clang-format on */
+const struct form schedule_list_form = FORM(list_rows);
 
 static void answer_list(struct call *call)
 {
@@ -102,17 +62,14 @@ static void answer_list(struct call *call)
 bool on_schedule_list(struct call *call, struct err *err)
 {
     struct list_in in = {.limit = LIST_LIMIT_DEFAULT};
-    struct str own = call_user(call);
-    if (!call_params(call, schedule_list_params, &in, err)) {
+    if (!call_asked(call, &schedule_list_form, &in, err) ||
+        !call_choose_user(call, "schedules of its own user", &in.user, err)) {
         return false;
-    }
-    if (!str_absent(own) && !str_absent(in.user) && !str_eq(own, in.user)) {
-        return err_set(err, ERR_FORBIDDEN, "this token may only see schedules of its own user");
     }
     struct query *query = call_query(call, QUERY_RECORDS);
     query->record_filter = (struct record_filter){
         .kind = RECORD_SCHEDULE,
-        .owner = str_absent(own) ? in.user : own,
+        .owner = in.user,
         .marks = schedule_marks(in.statuses, in.categories),
         .before = in.before,
         .limit = in.limit,
@@ -165,7 +122,7 @@ static void answer_show(struct call *call)
 
 bool on_schedule_show(struct call *call, struct err *err)
 {
-    return call_params(call, no_params, NULL, err) && ask_schedule(call, answer_show, err);
+    return call_asked(call, NULL, NULL, err) && ask_schedule(call, answer_show, err);
 }
 
 /* ---- Its next times ---- */
@@ -175,15 +132,11 @@ struct next_in {
     int64_t n;
 };
 
-static bool set_n(void *into, struct str value, struct err *err)
-{
-    return param_i64("n", value, 1, NEXT_TIMES_MAX, &((struct next_in *)into)->n, err);
-}
-
-static const struct param next_table[] = {
-    PARAM("n", set_n, NEXT_TIMES_SCHEMA, "How many times."),
+static const struct form_row next_rows[] = {
+    FORM_ROW("n", struct next_in, n, FORM_I64, FORM_SET | FORM_DEFAULT, .min = 1,
+             .max = NEXT_TIMES_MAX, .standard = NEXT_TIMES, .about = "How many times."),
 };
-const struct params schedule_next_params = {next_table, ARRAY_LEN(next_table)};
+const struct form schedule_next_form = FORM(next_rows);
 
 /* The wall clock's time with its offset: 2027-03-01T09:00:00+01:00. */
 static void put_local(struct json_writer *w, const struct zone *zone, int64_t utc_ms)
@@ -233,8 +186,7 @@ bool on_schedule_next(struct call *call, struct err *err)
 {
     struct next_in *in = arena_new(call->arena, struct next_in);
     in->n = NEXT_TIMES;
-    if (!call_params(call, schedule_next_params, in, err) ||
-        !ask_schedule(call, answer_next, err)) {
+    if (!call_asked(call, &schedule_next_form, in, err) || !ask_schedule(call, answer_next, err)) {
         return false;
     }
     in->query = call->own;
@@ -326,5 +278,5 @@ bool on_schedule_preview(struct call *call, struct err *err)
     struct schedule_in *in = arena_new(call->arena, struct schedule_in);
     in->preview = true;
     in->ready = answer_preview;
-    return call_params(call, no_params, NULL, err) && schedule_in_read(call, in, err);
+    return call_asked(call, NULL, NULL, err) && schedule_in_read(call, in, err);
 }

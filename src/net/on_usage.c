@@ -11,7 +11,6 @@
 #include "wire/time.h"
 
 #define PAGE        2000 /* records read at once */
-#define WORD_SCHEMA "{\"type\":\"string\",\"minLength\":1}"
 #define TIME_SCHEMA "{\"type\":\"string\",\"description\":\"a time, or a day, UTC\"}"
 
 struct part { /* of one schedule */
@@ -33,14 +32,8 @@ struct usage_in {
 
 /* ---- The question ---- */
 
-static bool set_user(void *into, struct str value, struct err *err)
-{
-    (void)err;
-    ((struct usage_in *)into)->user = value;
-    return true;
-}
-
-static bool read_time(const char *name, struct str value, int64_t *out, struct err *err)
+/* A time, or a day, UTC. */
+static bool take_time(const struct form_row *row, struct str value, void *into, struct err *err)
 {
     struct err why = ERR_INIT;
     char day[TIME_TEXT_LEN + 1];
@@ -48,25 +41,21 @@ static bool read_time(const char *name, struct str value, int64_t *out, struct e
         snprintf(day, sizeof day, STR_FMT "T00:00:00Z", STR_ARG(value));
         value = str_of(day);
     }
-    return time_parse(value, out, &why) || err_field(err, name, "%s: %s", name, why.text);
+    return time_parse(value, (int64_t *)((char *)into + row->at), &why) ||
+           err_field(err, row->name.ptr, "%s: %s", row->name.ptr, why.text);
 }
 
-static bool set_from(void *into, struct str value, struct err *err)
-{
-    return read_time("from", value, &((struct usage_in *)into)->from_ms, err);
-}
+static const struct form_hook time_hook = {.text = take_time};
 
-static bool set_to(void *into, struct str value, struct err *err)
-{
-    return read_time("to", value, &((struct usage_in *)into)->to_ms, err);
-}
-
-static const struct param table[] = {
-    PARAM("userId", set_user, WORD_SCHEMA, "Runs of this user's schedules."),
-    PARAM("from", set_from, TIME_SCHEMA, "Runs that ended from then on."),
-    PARAM("to", set_to, TIME_SCHEMA, "And before then."),
+static const struct form_row rows[] = {
+    FORM_ROW("userId", struct usage_in, user, FORM_TEXT, FORM_SET,
+             .about = "Runs of this user's schedules."),
+    FORM_ROW("from", struct usage_in, from_ms, FORM_HOOK, FORM_SET, .hook = &time_hook,
+             .schema = TIME_SCHEMA, .about = "Runs that ended from then on."),
+    FORM_ROW("to", struct usage_in, to_ms, FORM_HOOK, FORM_SET, .hook = &time_hook,
+             .schema = TIME_SCHEMA, .about = "And before then."),
 };
-const struct params usage_params = {table, ARRAY_LEN(table)};
+const struct form usage_form = FORM(rows);
 
 /* ---- Adding up ---- */
 
@@ -85,16 +74,6 @@ static struct part *part_of(struct call *call, struct usage_in *in, struct task_
     *in->last = part;
     in->last = &part->next;
     return part;
-}
-
-static void add(struct call *call, struct usage_in *in, const struct record *record)
-{
-    struct usage usage = usage_read(record, &in->page);
-    struct part *part = part_of(call, in, usage.schedule);
-    part->usage.queries += usage.queries;
-    part->usage.tokens += usage.tokens;
-    in->sum.queries += usage.queries;
-    in->sum.tokens += usage.tokens;
 }
 
 /* ---- The answer ---- */
@@ -135,7 +114,12 @@ static void on_page(struct call *call)
     struct usage_in *in = call->own;
     const struct records *page = &in->query->records;
     for (size_t i = 0; i < page->count; i++) {
-        add(call, in, &page->at[i]);
+        struct usage usage = usage_read(&page->at[i], &in->page);
+        struct part *part = part_of(call, in, usage.schedule);
+        part->usage.queries += usage.queries;
+        part->usage.tokens += usage.tokens;
+        in->sum.queries += usage.queries;
+        in->sum.tokens += usage.tokens;
     }
     if (!page->more || page->count == 0) {
         answer(call);
@@ -155,19 +139,16 @@ static void on_failed(struct call *call)
 bool on_usage_show(struct call *call, struct err *err)
 {
     struct usage_in *in = arena_new(call->arena, struct usage_in);
-    struct str own = call_user(call);
-    if (!call_params(call, usage_params, in, err)) {
+    if (!call_asked(call, &usage_form, in, err) ||
+        !call_choose_user(call, "what its own user spent", &in->user, err)) {
         return false;
-    }
-    if (!str_absent(own) && !str_absent(in->user) && !str_eq(own, in->user)) {
-        return err_set(err, ERR_FORBIDDEN, "this token may only see what its own user spent");
     }
     in->last = &in->first;
     in->query = call_query(call, QUERY_RECORDS);
     in->query->arena = &in->page;
     in->query->record_filter = (struct record_filter){
         .kind = RECORD_USAGE,
-        .owner = str_absent(own) ? in->user : own,
+        .owner = in->user,
         .marks = 1u << USAGE_RUN,
         .at_from_ms = in->from_ms,
         .at_before_ms = in->to_ms,

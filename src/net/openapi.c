@@ -3,7 +3,10 @@
  * SPDX-License-Identifier: MIT */
 #include "net/openapi.h"
 
+#include "net/on.h"
 #include "net/route.h"
+#include "net/schedule_in.h"
+#include "net/schedule_out.h"
 #include "openapi_schemas.h"
 #include "wire/form.h"
 
@@ -241,6 +244,13 @@ static const struct {
     unsigned use; /* FORM_SET, FORM_CHANGE or FORM_SHOWN */
     bool open;    /* others extend it */
 } forms[] = {
+    {"ScheduleRequest", &schedule_form, &schedule_create_more, FORM_SET, false},
+    {"SchedulePreviewRequest", &schedule_form, &schedule_preview_more, FORM_SET, false},
+    {"SchedulePatch", &schedule_form, &schedule_change_more, FORM_CHANGE, false},
+    {"Schedule", &schedule_form, &schedule_omitted, FORM_SHOWN, false},
+    {"Window", &schedule_window_form, NULL, FORM_SET, false},
+    {"Execution", &execution_form, &execution_omitted, FORM_SHOWN, false},
+    {"Notification", &notification_form, NULL, FORM_SHOWN, false},
     {"Empty", &(const struct form){NULL, 0}, NULL, FORM_SET, false},
 };
 

@@ -6,17 +6,20 @@
 #include "net/assist.h"
 #include "net/schedule_out.h"
 
-#define MORE_ROW(label, member, form_kind, ...)                                                    \
-    FORM_ROW(label, struct schedule_in, member, form_kind, FORM_SET, __VA_ARGS__)
+#define ROW(label, member, form_kind, use, ...)                                                    \
+    FORM_ROW(label, struct schedule_in, member, form_kind, use, __VA_ARGS__)
 
-static const struct form_row create_rows[] = {
-    MORE_ROW("cron", cron, FORM_TEXT, .max = RRULE_TEXT_MAX),
-    MORE_ROW("text", text, FORM_TEXT, .max = ENGLISH_TEXT_MAX),
-    MORE_ROW("now", now_ms, FORM_TIME, 0), /* the last: only of a preview */
+/* clang-format off */
+static const struct form_row rows[] = { /* a change has the first, a new one two, a preview all */
+    ROW("cron", cron, FORM_TEXT, FORM_SET | FORM_CHANGE, .max = RRULE_TEXT_MAX,
+        .about = "Five fields or @daily and the like, instead of rrule."),
+    ROW("text", text, FORM_TEXT, FORM_SET, .max = ENGLISH_TEXT_MAX, .about = "A wish in English instead of a rule."),
+    ROW("now", now_ms, FORM_TIME, FORM_SET, .about = "As if it were this time."),
 };
-static const struct form create_form = {create_rows, ARRAY_LEN(create_rows) - 1};
-static const struct form preview_form = {create_rows, ARRAY_LEN(create_rows)};
-static const struct form patch_form = {create_rows, 1};
+/* clang-format on */
+const struct form schedule_change_more = {rows, 1};
+const struct form schedule_create_more = {rows, 2};
+const struct form schedule_preview_more = {rows, 3};
 
 /* A token of a user speaks for that user alone. */
 static bool check_user(struct str user, struct schedule *schedule, struct err *err)
@@ -31,37 +34,25 @@ static bool check_user(struct str user, struct schedule *schedule, struct err *e
     return true;
 }
 
-/* ---- Creating ---- */
-
-static bool refuse(struct err *err, const char *field, const char *why)
+bool call_choose_user(const struct call *call, const char *what, struct str *user, struct err *err)
 {
-    err_field(err, field, "%s", why);
-    err->kind = ERR_REFUSED;
-    return false;
-}
-
-static bool check_one_time(const struct schedule_in *in, struct err *err)
-{
-    bool said = form_given(&schedule_form, in->given, "isOneTime");
-    return !said || in->schedule.one_time || !str_absent(in->schedule.rrule) ||
-           !str_absent(in->cron) || in->schedule.rdates.count > 0 ||
-           err_field(err, "isOneTime", "isOneTime is false, but there is no rule");
+    struct str own = call_user(call);
+    if (!str_absent(own) && !str_absent(*user) && !str_eq(own, *user)) {
+        return err_set(err, ERR_FORBIDDEN, "this token may only see %s", what);
+    }
+    *user = str_absent(own) ? *user : own;
+    return true;
 }
 
 /* ---- English ---- */
-
-static bool is_said_twice(const struct schedule_in *in)
-{
-    const struct schedule *schedule = &in->schedule;
-    return !str_absent(schedule->rrule) || !str_absent(in->cron) ||
-           !str_absent(schedule->dtstart) || schedule->rdates.count > 0;
-}
 
 static bool check_text(struct call *call, const struct schedule_in *in, struct err *err)
 {
     struct err why = ERR_INIT;
     SCOPED(zone_release_at) const struct zone *zone = NULL;
-    if (is_said_twice(in)) {
+    const struct schedule *schedule = &in->schedule;
+    if (!str_absent(schedule->rrule) || !str_absent(in->cron) || !str_absent(schedule->dtstart) ||
+        schedule->rdates.count > 0) {
         return err_field(err, "text", "text must not be given beside rrule, cron or dtstart");
     }
     return zones_get(planner_zones(call->api->parts.planner), in->schedule.timezone, &zone, &why) ||
@@ -102,11 +93,17 @@ bool schedule_in_settle(struct call *call, struct schedule_in *in, struct err *e
     if (!schedule_check(schedule, call->arena, err)) {
         return false;
     }
-    if (str_absent(schedule->rrule) && str_absent(in->cron) && str_absent(schedule->dtstart)) {
-        return refuse(err, "dtstart", "when should it run? rrule, cron or dtstart is needed");
+    bool rule = !str_absent(schedule->rrule) || !str_absent(in->cron);
+    if (!rule && str_absent(schedule->dtstart)) {
+        err_field(err, "dtstart", "when should it run? rrule, cron or dtstart is needed");
+        err->kind = ERR_REFUSED;
+        return false;
     }
-    return check_one_time(in, err) &&
-           schedule_settle(schedule, in->cron, planner_zones(call->api->parts.planner), in->now_ms,
+    bool often = form_given(&schedule_form, in->given, "isOneTime") && !schedule->one_time;
+    if (often && !rule && schedule->rdates.count == 0) {
+        return err_field(err, "isOneTime", "isOneTime is false, but there is no rule");
+    }
+    return schedule_settle(schedule, in->cron, planner_zones(call->api->parts.planner), in->now_ms,
                            call->arena, err);
 }
 
@@ -114,8 +111,8 @@ bool schedule_in_parse(struct call *call, struct json *json, struct schedule_in 
                        struct err *err)
 {
     bool preview = out->preview;
-    *out = (struct schedule_in){.schedule = SCHEDULE_INIT, .preview = preview};
-    const struct form_more more = {preview ? &preview_form : &create_form, out};
+    *out = (struct schedule_in){.schedule = schedule_blank(), .preview = preview};
+    const struct form_more more = {preview ? &schedule_preview_more : &schedule_create_more, out};
     if (!form_read(json, &schedule_form, &out->schedule, &out->given, &more, err) ||
         !json_end(json, err) || !check_user(call_user(call), &out->schedule, err)) {
         return false;
@@ -200,7 +197,7 @@ bool schedule_in_change(struct call *call, struct schedule_change *out, struct e
 {
     struct json json;
     struct schedule_in in = {.cron = STR_NONE};
-    const struct form_more more = {&patch_form, &in};
+    const struct form_more more = {&schedule_change_more, &in};
     *out = (struct schedule_change){.given = 0};
     if (!call_json(call, &json, err) ||
         !form_read(&json, &schedule_form, &out->schedule, &out->given, &more, err) ||

@@ -10,6 +10,14 @@
 #include "net/call.h"
 #include "schedule/planner.h"
 
+/* What a request may bring beside the fields of a schedule: `cron`, `text`, `now`. */
+extern const struct form schedule_change_more, schedule_create_more, schedule_preview_more;
+
+/* Whose things are meant: those of the token's user, or of the one asked for; `what` says it in a
+ * refusal: "schedules of its own user". */
+MUST_CHECK bool call_choose_user(const struct call *call, const char *what, struct str *user,
+                                 struct err *err);
+
 struct schedule_in {
     bool preview; /* it may bring `now` and needs no title */
     void (*ready)(struct call *call, struct schedule_in *in); /* it is settled */

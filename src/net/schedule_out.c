@@ -7,7 +7,24 @@
 #include "net/fault.h"
 #include "net/task_out.h"
 
-/* Leaves out what is too long for a list. */
+/* What is too long for a list is left out, and said to be. */
+struct omitted {
+    bool payload, messages, content;
+};
+
+#define ROW(label, member, sentence)                                                               \
+    FORM_ROW(label, struct omitted, member, FORM_YES, FORM_SHOWN, .about = sentence)
+
+static const struct form_row schedule_rows[] = {
+    ROW("payloadOmitted", payload, "In lists: the payload is over 4 KiB."),
+    ROW("messagesOmitted", messages, "In lists: the messages are over 4 KiB."),
+};
+static const struct form_row execution_rows[] = {
+    ROW("contentOmitted", content, "In lists: the content is over 4 KiB."),
+};
+const struct form schedule_omitted = FORM(schedule_rows);
+const struct form execution_omitted = FORM(execution_rows);
+
 static bool omit(struct str *text, bool in_list)
 {
     bool long_one = in_list && text->len > LIST_OMIT_OVER;
@@ -15,35 +32,28 @@ static bool omit(struct str *text, bool in_list)
     return long_one;
 }
 
-static void put_omitted(struct json_writer *w, const char *key, bool omitted)
-{
-    if (omitted) {
-        json_put_bool(w, key, true);
-    }
-}
-
 void schedule_write(struct json_writer *w, const struct schedule *schedule, bool in_list)
 {
     struct schedule shown = *schedule;
-    bool payload = omit(&shown.payload, in_list), messages = omit(&shown.messages, in_list);
+    const struct omitted omitted = {.payload = omit(&shown.payload, in_list),
+                                    .messages = omit(&shown.messages, in_list)};
     json_open_object(w);
     form_show(w, &schedule_form, &shown);
-    put_omitted(w, "payloadOmitted", payload);
-    put_omitted(w, "messagesOmitted", messages);
+    form_show(w, &schedule_omitted, &omitted);
     json_close_object(w);
 }
 
 void execution_write(struct json_writer *w, const struct execution *execution, bool in_list)
 {
     struct execution shown = *execution;
-    bool content = omit(&shown.content, in_list);
+    const struct omitted omitted = {.content = omit(&shown.content, in_list)};
     shown.queries = MAX(shown.queries, 0);
     shown.tokens = MAX(shown.tokens, 0);
     shown.progress = str_absent(shown.progress) ? STR("[]") : shown.progress;
     shown.deliveries = str_absent(shown.deliveries) ? STR("{}") : shown.deliveries;
     json_open_object(w);
     form_show(w, &execution_form, &shown);
-    put_omitted(w, "contentOmitted", content);
+    form_show(w, &execution_omitted, &omitted);
     json_close_object(w);
 }
 

@@ -10,6 +10,8 @@
 #include "schedule/execution.h"
 #include "schedule/schedule.h"
 
+extern const struct form schedule_omitted, execution_omitted; /* rows that only lists have */
+
 /* `in_list`: what is over LIST_OMIT_OVER is left out and said to be. */
 void schedule_write(struct json_writer *w, const struct schedule *schedule, bool in_list);
 void execution_write(struct json_writer *w, const struct execution *execution, bool in_list);

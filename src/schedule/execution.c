@@ -6,30 +6,44 @@
 const char *const execution_statuses[] = {"RUNNING", "SUCCESS", "FAILURE",
                                           "WAKE_UP", "SKIPPED", NULL};
 
-#define SHOWN (FORM_SHOWN | FORM_KEPT)
+#define SHOWN  (FORM_SHOWN | FORM_KEPT)
+#define ALWAYS (SHOWN | FORM_ALWAYS)
 #define ROW(label, member, form_kind, form_use, ...)                                               \
     FORM_ROW(label, struct execution, member, form_kind, form_use, __VA_ARGS__)
 
+#define STEPS                                                                                      \
+    "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"at\":{\"type\":"         \
+    "\"string\","                                                                                  \
+    "\"format\":\"date-time\"},\"percent\":{\"type\":\"number\"},\"message\":{\"type\":"           \
+    "\"string\"}},"                                                                                \
+    "\"required\":[\"at\"],\"additionalProperties\":false}}"
+#define REPORT                                                                                     \
+    "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\",\"properties\":{"          \
+    "\"status\":"                                                                                  \
+    "{\"type\":\"string\"},\"attempts\":{\"type\":\"integer\"},\"taskId\":{\"type\":\"string\","   \
+    "\"format\":\"uuid\"},\"error\":{\"type\":\"string\"}},\"additionalProperties\":false}}"
+
 /* clang-format off */
 static const struct form_row rows[] = {
-    ROW("id", id, FORM_ID, SHOWN, 0),
-    ROW("scheduleId", schedule, FORM_ID, SHOWN, 0),
-    ROW("taskId", task, FORM_ID, SHOWN, 0),
-    ROW("scheduledFor", scheduled_ms, FORM_TIME, SHOWN, 0),
-    ROW("createdAt", created_ms, FORM_TIME, SHOWN, 0),
+    ROW("id", id, FORM_ID, ALWAYS, 0),
+    ROW("scheduleId", schedule, FORM_ID, ALWAYS, 0),
+    ROW("taskId", task, FORM_ID, SHOWN, .about = "Of a run: the same as `id`."),
+    ROW("scheduledFor", scheduled_ms, FORM_TIME, ALWAYS, .about = "The occurrence."),
+    ROW("createdAt", created_ms, FORM_TIME, ALWAYS, 0),
     ROW("startedAt", started_ms, FORM_TIME, SHOWN, 0),
     ROW("finishedAt", finished_ms, FORM_TIME, SHOWN, 0),
     ROW("status", status, FORM_WORD, SHOWN, .words = execution_statuses),
-    ROW("count", count, FORM_I64, SHOWN, .max = INT64_MAX),
-    ROW("content", content, FORM_TEXT, SHOWN, .max = EXECUTION_CONTENT_MAX),
-    ROW("chatId", chat, FORM_TEXT, SHOWN, .max = INT64_MAX),
-    ROW("messageId", message, FORM_TEXT, SHOWN, .max = INT64_MAX),
-    ROW("userId", user, FORM_TEXT, SHOWN, .max = INT64_MAX),
-    ROW("queries", queries, FORM_F64, SHOWN, .max = INT64_MAX),
-    ROW("tokens", tokens, FORM_F64, SHOWN, .max = INT64_MAX),
-    ROW("progress", progress, FORM_ARRAY, SHOWN, .max = EXECUTION_PROGRESS_MAX),
+    ROW("count", count, FORM_I64, SHOWN, .min = 1, .max = INT64_MAX, .about = "SKIPPED: how many times were left out."),
+    ROW("content", content, FORM_TEXT, SHOWN, .max = EXECUTION_CONTENT_MAX,
+        .about = "The result as text; of a failure what went wrong."),
+    ROW("chatId", chat, FORM_TEXT, SHOWN, 0),
+    ROW("messageId", message, FORM_TEXT, SHOWN, 0),
+    ROW("userId", user, FORM_TEXT, SHOWN, 0),
+    ROW("queries", queries, FORM_F64, ALWAYS, .max = INT64_MAX),
+    ROW("tokens", tokens, FORM_F64, ALWAYS, .max = INT64_MAX),
+    ROW("progress", progress, FORM_ARRAY, ALWAYS, .max = EXECUTION_PROGRESS_MAX, .schema = STEPS),
     ROW("isDelivered", delivered, FORM_BOOL, SHOWN, 0),
-    ROW("deliveries", deliveries, FORM_OBJECT, SHOWN, .max = EXECUTION_DELIVERIES_MAX),
+    ROW("deliveries", deliveries, FORM_OBJECT, ALWAYS, .max = EXECUTION_DELIVERIES_MAX, .schema = REPORT),
     ROW("decides", decides, FORM_BOOL, FORM_KEPT, 0),
     ROW("counted", counted_ms, FORM_TIME, FORM_KEPT, 0),
     ROW("expires", expires_ms, FORM_TIME, FORM_KEPT, 0),

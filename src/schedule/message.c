@@ -9,17 +9,17 @@
     FORM_ROW(label, struct message, member, kind, FORM_SET | FORM_SHOWN, __VA_ARGS__)
 
 static const struct form_row rows[] = {
-    ROW("to", to, FORM_TEXT, .max = INT64_MAX),
-    ROW("title", title, FORM_TEXT, .max = INT64_MAX),
-    ROW("text", text, FORM_TEXT, .max = INT64_MAX),
-    ROW("messageId", id, FORM_TEXT, .max = INT64_MAX),
-    ROW("userId", user, FORM_TEXT, .max = INT64_MAX),
-    ROW("scheduleId", schedule, FORM_TEXT, .max = INT64_MAX),
-    ROW("executionId", execution, FORM_TEXT, .max = INT64_MAX),
-    ROW("chatId", chat, FORM_TEXT, .max = INT64_MAX),
+    ROW("to", to, FORM_TEXT, 0),
+    ROW("title", title, FORM_TEXT, 0),
+    ROW("text", text, FORM_TEXT, 0),
+    ROW("messageId", id, FORM_TEXT, 0),
+    ROW("userId", user, FORM_TEXT, 0),
+    ROW("scheduleId", schedule, FORM_TEXT, 0),
+    ROW("executionId", execution, FORM_TEXT, 0),
+    ROW("chatId", chat, FORM_TEXT, 0),
     ROW("at", at_ms, FORM_TIME, 0),
 };
-static const struct form form = {rows, ARRAY_LEN(rows)};
+static const struct form form = FORM(rows);
 
 struct str message_write(const struct message *message, struct arena *arena)
 {

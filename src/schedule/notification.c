@@ -3,21 +3,22 @@
  * SPDX-License-Identifier: MIT */
 #include "schedule/notification.h"
 
-#define SHOWN (FORM_SHOWN | FORM_KEPT)
+#define SHOWN  (FORM_SHOWN | FORM_KEPT)
+#define ALWAYS (SHOWN | FORM_ALWAYS)
 #define ROW(label, member, form_kind, form_use, ...)                                               \
     FORM_ROW(label, struct notification, member, form_kind, form_use, __VA_ARGS__)
 
 /* clang-format off */
 static const struct form_row rows[] = {
-    ROW("id", id, FORM_ID, SHOWN, 0),
-    ROW("userId", user, FORM_TEXT, SHOWN, .max = INT64_MAX),
+    ROW("id", id, FORM_ID, ALWAYS, 0),
+    ROW("userId", user, FORM_TEXT, SHOWN, 0),
     ROW("scheduleId", schedule, FORM_ID, SHOWN, 0),
     ROW("executionId", execution, FORM_ID, SHOWN, 0),
-    ROW("chatId", chat, FORM_TEXT, SHOWN, .max = INT64_MAX),
-    ROW("title", title, FORM_TEXT, SHOWN, .max = INT64_MAX),
-    ROW("content", content, FORM_TEXT, SHOWN, .max = INT64_MAX),
+    ROW("chatId", chat, FORM_TEXT, SHOWN, 0),
+    ROW("title", title, FORM_TEXT, ALWAYS, 0),
+    ROW("content", content, FORM_TEXT, ALWAYS, 0),
     ROW("read", read, FORM_BOOL, SHOWN, 0),
-    ROW("createdAt", created_ms, FORM_TIME, SHOWN, 0),
+    ROW("createdAt", created_ms, FORM_TIME, ALWAYS, 0),
     ROW("readAt", read_ms, FORM_TIME, SHOWN, 0),
     ROW("expires", expires_ms, FORM_TIME, FORM_KEPT, 0),
 };

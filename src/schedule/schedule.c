@@ -14,51 +14,75 @@ static const char *const misfires[] = {"once", "skip", "all", NULL};
 static const char *const gaps[] = {"shift", "skip", NULL};
 static const char *const folds[] = {"first", "last", "both", NULL};
 
-#define ASKED (FORM_SET | FORM_SHOWN | FORM_KEPT)
-#define SHOWN (FORM_SHOWN | FORM_KEPT)
+#define ASKED    (FORM_SET | FORM_CHANGE | FORM_SHOWN | FORM_KEPT)
+#define STANDARD (ASKED | FORM_DEFAULT)
+#define SHOWN    (FORM_SHOWN | FORM_KEPT)
+#define ALWAYS   (SHOWN | FORM_ALWAYS)
 #define ROW(label, member, form_kind, form_use, ...)                                               \
     FORM_ROW(label, struct schedule, member, form_kind, form_use, __VA_ARGS__)
 
+#define WALL_TIME                                                                                  \
+    "Wall time in `timezone`, such as 2027-03-01T09:00:00; with Z or an offset that instant."
+#define ADDRESS "{\"type\":\"string\",\"maxLength\":2048}"
+#define ADDRESSES                                                                                  \
+    "{\"type\":[\"object\",\"null\"],\"properties\":{\"EMAIL\":" ADDRESS ",\"WEB\":" ADDRESS       \
+    ",\"MOBILE\":" ADDRESS "},\"additionalProperties\":false}"
+
 /* clang-format off */
 static const struct form_row rows[] = {
-    ROW("id", id, FORM_ID, SHOWN, 0),
-    ROW("title", title, FORM_TEXT, ASKED, .min = 1, .max = SCHEDULE_TITLE_MAX),
+    ROW("id", id, FORM_ID, ALWAYS, 0),
+    ROW("title", title, FORM_TEXT, ASKED | FORM_ALWAYS, .min = 1, .max = SCHEDULE_TITLE_MAX),
     ROW("description", description, FORM_TEXT, ASKED, .max = SCHEDULE_DESCRIPTION_MAX),
-    ROW("purpose", purpose, FORM_TEXT, ASKED, .max = SCHEDULE_PURPOSE_MAX),
-    ROW("isOneTime", one_time, FORM_BOOL, ASKED, 0),
-    ROW("rrule", rrule, FORM_TEXT, ASKED, .max = RRULE_TEXT_MAX),
-    ROW("dtstart", dtstart, FORM_TEXT, ASKED, .max = SCHEDULE_NAME_MAX),
-    ROW("exdates", exdates, FORM_TEXTS, ASKED, .max = RECUR_DATES_MAX),
-    ROW("rdates", rdates, FORM_TEXTS, ASKED, .max = RECUR_DATES_MAX),
-    ROW("timezone", timezone, FORM_TEXT, ASKED, .min = 1, .max = SCHEDULE_NAME_MAX),
+    ROW("purpose", purpose, FORM_TEXT, ASKED, .max = SCHEDULE_PURPOSE_MAX,
+        .about = "The prompt or intent that an execution works from."),
+    ROW("isOneTime", one_time, FORM_BOOL, ASKED, .about = "Follows from the rule; given, it must agree."),
+    ROW("rrule", rrule, FORM_TEXT, ASKED, .max = RRULE_TEXT_MAX,
+        .about = "RFC 5545, such as FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0."),
+    ROW("dtstart", dtstart, FORM_TEXT, ASKED, .max = SCHEDULE_NAME_MAX,
+        .about = WALL_TIME " Alone: a single time. Default: now."),
+    ROW("exdates", exdates, FORM_TEXTS, ASKED, .max = RECUR_DATES_MAX, .about = "Times left out. " WALL_TIME),
+    ROW("rdates", rdates, FORM_TEXTS, ASKED, .max = RECUR_DATES_MAX, .about = "Times added. " WALL_TIME),
+    ROW("timezone", timezone, FORM_TEXT, STANDARD | FORM_ALWAYS, .min = 1, .max = SCHEDULE_NAME_MAX,
+        .standard_text = "UTC", .about = "An IANA name, such as Europe/Paris."),
     ROW("status", status, FORM_WORD, SHOWN, .words = schedule_statuses),
-    ROW("pausedReason", paused_reason, FORM_TEXT, SHOWN, .max = SCHEDULE_DESCRIPTION_MAX),
-    ROW("nextExecutionTime", next_ms, FORM_TIME, SHOWN, 0),
+    ROW("pausedReason", paused_reason, FORM_TEXT, SHOWN, .max = SCHEDULE_DESCRIPTION_MAX,
+        .about = "Why it is PAUSED or FAILED."),
+    ROW("nextExecutionTime", next_ms, FORM_TIME, SHOWN,
+        .about = "The coming occurrence; `jitterMs` may start it later."),
     ROW("lastExecutionTime", last_ms, FORM_TIME, SHOWN, 0),
-    ROW("nextWakeUpTime", wake_ms, FORM_TIME, SHOWN, 0),
-    ROW("category", category, FORM_WORD, ASKED, .words = schedule_categories),
-    ROW("taskType", type, FORM_TEXT, ASKED, .min = 1, .max = TASK_TYPE_MAX),
-    ROW("payload", payload, FORM_VALUE, ASKED, .max = SCHEDULE_PAYLOAD_MAX),
-    ROW("queue", queue, FORM_TEXT, ASKED, .min = 1, .max = TASK_QUEUE_MAX),
-    ROW("priority", priority, FORM_WORD, ASKED | FORM_NUMBER, .words = priorities),
+    ROW("nextWakeUpTime", wake_ms, FORM_TIME, SHOWN,
+        .about = "It is planned again then, because its next time is too far ahead."),
+    ROW("category", category, FORM_WORD, STANDARD, .words = schedule_categories, .standard = SCHEDULE_OTHERS),
+    ROW("taskType", type, FORM_TEXT, ASKED, .min = 1, .max = TASK_TYPE_MAX,
+        .about = "Type of the task of each run. Default `prompt`, or `remind` without a language model."),
+    ROW("payload", payload, FORM_VALUE, ASKED, .max = SCHEDULE_PAYLOAD_MAX,
+        .about = "Payload of that task, kept byte for byte. Default: what the run is about."),
+    ROW("queue", queue, FORM_TEXT, STANDARD | FORM_ALWAYS, .min = 1, .max = TASK_QUEUE_MAX,
+        .standard_text = "default", .pattern = "^[A-Za-z0-9_.:/-]+$"),
+    ROW("priority", priority, FORM_WORD, STANDARD | FORM_NUMBER | FORM_ALWAYS, .words = priorities,
+        .standard = TASK_NORMAL),
     ROW("documentId", document, FORM_TEXT, ASKED, .max = TASK_DOCUMENT_MAX),
-    ROW("maxRetries", max_retries, FORM_I64, ASKED, .max = TASK_RETRIES_MAX),
-    ROW("timeoutMs", timeout_ms, FORM_I64, ASKED, .max = TASK_DURATION_MAX_MS),
-    ROW("overlap", overlap, FORM_WORD, ASKED, .words = overlaps),
-    ROW("misfire", misfire, FORM_WORD, ASKED, .words = misfires),
-    ROW("dstGap", gap, FORM_WORD, ASKED, .words = gaps),
-    ROW("dstFold", fold, FORM_WORD, ASKED, .words = folds),
-    ROW("jitterMs", jitter_ms, FORM_I64, ASKED, .max = SCHEDULE_JITTER_MAX_MS),
-    ROW("delivery", delivery, FORM_WORDS, ASKED, .words = schedule_channels),
+    ROW("maxRetries", max_retries, FORM_I64, STANDARD, .max = TASK_RETRIES_MAX, .standard = TASK_MAX_RETRIES_DEFAULT),
+    ROW("timeoutMs", timeout_ms, FORM_I64, STANDARD, .max = TASK_DURATION_MAX_MS, .standard = TASK_TIMEOUT_DEFAULT_MS),
+    ROW("overlap", overlap, FORM_WORD, STANDARD, .words = overlaps,
+        .about = "When the last run is unfinished: leave this time out, wait, run beside it, or cancel it."),
+    ROW("misfire", misfire, FORM_WORD, STANDARD, .words = misfires,
+        .about = "After downtime: run the latest missed time, none, or all (at most 1000)."),
+    ROW("dstGap", gap, FORM_WORD, STANDARD, .words = gaps),
+    ROW("dstFold", fold, FORM_WORD, STANDARD, .words = folds),
+    ROW("jitterMs", jitter_ms, FORM_I64, STANDARD, .max = SCHEDULE_JITTER_MAX_MS,
+        .about = "Starts are spread over this window, always the same for one schedule."),
+    ROW("delivery", delivery, FORM_WORDS, STANDARD, .words = schedule_channels, .standard = 1u << CHANNEL_WEB),
     ROW("deliveryTitle", delivery_title, FORM_TEXT, ASKED, .max = SCHEDULE_TITLE_MAX),
-    ROW("deliverTo", deliver_to, FORM_OBJECT, ASKED, .max = SCHEDULE_DELIVER_TO_MAX),
-    ROW("queryPerExecution", query_cost, FORM_F64, ASKED, .max = SCHEDULE_COST_MAX),
+    ROW("deliverTo", deliver_to, FORM_OBJECT, ASKED, .max = SCHEDULE_DELIVER_TO_MAX, .schema = ADDRESSES),
+    ROW("queryPerExecution", query_cost, FORM_F64, STANDARD, .max = SCHEDULE_COST_MAX, .standard = 1),
     ROW("userId", user, FORM_TEXT, ASKED, .max = SCHEDULE_NAME_MAX),
     ROW("chatId", chat, FORM_TEXT, ASKED, .max = SCHEDULE_NAME_MAX),
     ROW("messageId", message, FORM_TEXT, ASKED, .max = SCHEDULE_NAME_MAX),
-    ROW("messages", messages, FORM_ARRAY, ASKED, .max = SCHEDULE_CONTEXT_MAX),
-    ROW("createdAt", created_ms, FORM_TIME, SHOWN, 0),
-    ROW("updatedAt", updated_ms, FORM_TIME, SHOWN, 0),
+    ROW("messages", messages, FORM_ARRAY, ASKED, .max = SCHEDULE_CONTEXT_MAX,
+        .about = "The conversation it came from, at most 50; what successful runs say is appended."),
+    ROW("createdAt", created_ms, FORM_TIME, ALWAYS, 0),
+    ROW("updatedAt", updated_ms, FORM_TIME, ALWAYS, 0),
     ROW("openStart", open_start, FORM_BOOL, FORM_KEPT, 0),
     ROW("cursor", cursor_ms, FORM_TIME, FORM_KEPT, 0),
     ROW("lastRun", last_run, FORM_ID, FORM_KEPT, 0),
@@ -67,6 +91,13 @@ static const struct form_row rows[] = {
 /* clang-format on */
 const struct form schedule_form = {rows, ARRAY_LEN(rows)};
 _Static_assert(ARRAY_LEN(rows) <= 64, "a bit for each row");
+
+struct schedule schedule_blank(void)
+{
+    struct schedule blank = {.id = TASK_ID_NONE};
+    form_init(&schedule_form, &blank);
+    return blank;
+}
 
 uint32_t schedule_marks(unsigned statuses, unsigned categories)
 {
@@ -181,7 +212,7 @@ bool schedule_load(const struct record *record, struct arena *arena, struct sche
                    struct err *err)
 {
     char text[TASK_ID_TEXT];
-    *out = SCHEDULE_INIT;
+    *out = schedule_blank();
     if (!form_load(record->body, &schedule_form, arena, out, err)) {
         if (err != NULL) {
             err->kind = ERR_INTERNAL;

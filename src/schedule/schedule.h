@@ -87,15 +87,8 @@ struct schedule {
     int64_t version;         /* of its record; 0: new. Not in the body */
 };
 
-#define SCHEDULE_INIT                                                                              \
-    ((struct schedule){.timezone = STR("UTC"),                                                     \
-                       .category = SCHEDULE_OTHERS,                                                \
-                       .queue = STR("default"),                                                    \
-                       .priority = TASK_NORMAL,                                                    \
-                       .max_retries = TASK_MAX_RETRIES_DEFAULT,                                    \
-                       .timeout_ms = TASK_TIMEOUT_DEFAULT_MS,                                      \
-                       .delivery = 1u << CHANNEL_WEB,                                              \
-                       .query_cost = 1})
+/* One with the standard of every field. */
+struct schedule schedule_blank(void);
 
 extern const struct form schedule_form;
 extern const char *const schedule_statuses[];

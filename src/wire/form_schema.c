@@ -195,6 +195,14 @@ static void put_standard(struct json_writer *w, const struct form_row *row)
         json_put_c(w, "default", row->standard_text);
     } else if (row->kind == FORM_WORD) {
         json_put_c(w, "default", row->words[row->standard]);
+    } else if (row->kind == FORM_WORDS) {
+        json_put_array(w, "default");
+        for (size_t i = 0; row->words[i] != NULL; i++) {
+            if (row->standard >> i & 1) {
+                json_add_str(w, str_of(row->words[i]));
+            }
+        }
+        json_close_array(w);
     } else if (row->kind == FORM_BOOL) {
         json_put_bool(w, "default", row->standard != 0);
     } else if (fits) { /* else it means that there is none */

@@ -17,7 +17,7 @@ static void table_init(struct table *t, const char *text)
 {
     *t = (struct table){.zones = zones_new(NULL)};
     for (size_t i = 0; i < 2; i++) {
-        t->schedules[i] = SCHEDULE_INIT;
+        t->schedules[i] = schedule_blank();
         t->schedules[i].id = (struct task_id){1, i + 1};
         t->schedules[i].title = i == 0 ? STR("Daily report") : STR("Weekly review");
         t->schedules[i].rrule = i == 0 ? STR("FREQ=DAILY") : STR("FREQ=WEEKLY");

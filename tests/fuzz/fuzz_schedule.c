@@ -41,7 +41,7 @@ static void try_schedule(struct str text, struct zones *zones, struct arena *are
     struct json json;
     struct err err = ERR_INIT;
     uint64_t given = 0;
-    struct schedule schedule = SCHEDULE_INIT;
+    struct schedule schedule = schedule_blank();
     json_start(&json, text, arena);
     if (form_read(&json, &schedule_form, &schedule, &given, NULL, &err) && json_end(&json, &err) &&
         schedule_check(&schedule, arena, &err) &&

@@ -85,7 +85,7 @@ struct task_id desk_create(struct desk *d, const char *json)
 {
     uint64_t given = 0;
     struct arena *arena = &d->bench.arena;
-    struct schedule schedule = SCHEDULE_INIT;
+    struct schedule schedule = schedule_blank();
     open_once(d);
     d->err = ERR_INIT;
     if (!read_fields(d, json, &schedule, &given) || !schedule_check(&schedule, arena, &d->err) ||
