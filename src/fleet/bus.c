@@ -15,11 +15,6 @@
 
 /* ---- Hearing ---- */
 
-static void wake_all(struct fleet *fleet)
-{
-    fleet_send(fleet, fleet_order(fleet, COMMAND_HEARD));
-}
-
 static void add_queue(struct sent *sent, struct str *queues, struct str name)
 {
     struct command_heard *heard = &sent->command.heard;
@@ -147,7 +142,7 @@ static void on_state(void *arg, bool up)
 {
     struct fleet *fleet = arg;
     log_info(up ? "other nodes are heard through Redis" : "Redis is away: looking in the store");
-    wake_all(fleet);
+    fleet_send(fleet, fleet_order(fleet, COMMAND_HEARD)); /* none named: all */
 }
 
 static void hear_store(struct fleet *fleet)
@@ -238,14 +233,6 @@ static void send_notes(struct fleet *fleet)
     }
 }
 
-static void tidy_store(struct fleet *fleet)
-{
-    struct err err = ERR_INIT;
-    if (fleet->epoch != 0 && !steward_forget(fleet->steward, FLEET_KEEP_MS, &err)) {
-        log_warn("old messages: %s", err.text);
-    }
-}
-
 void bus_tick(struct fleet *fleet, int64_t now_ms)
 {
     send_notes(fleet);
@@ -253,7 +240,10 @@ void bus_tick(struct fleet *fleet, int64_t now_ms)
     if (now_ms >= fleet->hear_next_ms && (first || store_is_needed(fleet))) {
         fleet->hear_next_ms = now_ms + FLEET_HEAR_MS;
         hear_store(fleet);
-        tidy_store(fleet);
+        struct err err = ERR_INIT;
+        if (fleet->epoch != 0 && !steward_forget(fleet->steward, FLEET_KEEP_MS, &err)) {
+            log_warn("old messages: %s", err.text);
+        }
     }
 }
 

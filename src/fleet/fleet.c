@@ -105,27 +105,14 @@ static void note_status(struct fleet *fleet)
     pthread_mutex_unlock(&fleet->lock);
 }
 
-static bool reach_store(struct fleet *fleet)
+void fleet_tick(struct fleet *fleet, int64_t now_ms)
 {
     struct err err = ERR_INIT;
-    if (fleet->steward == NULL && !steward_open(fleet->with.store, &fleet->steward, &err)) {
-        fleet->steward = NULL;
-    }
-    return fleet->steward != NULL;
-}
-
-/* Whoever starts the node waits for this. */
-static void say_joined(struct fleet *fleet)
-{
-    uint64_t one = 1;
-    fleet->joined = write(fleet->joined_fd, &one, sizeof one) == sizeof one;
-}
-
-static void tick(struct fleet *fleet)
-{
-    int64_t now_ms = fleet_now_ms();
     take_returned(fleet);
-    if (reach_store(fleet)) {
+    if (fleet->steward == NULL && !steward_open(fleet->with.store, &fleet->steward, &err)) {
+        fleet->steward = NULL; /* the next tick tries again */
+    }
+    if (fleet->steward != NULL) {
         lead_tick(fleet, now_ms);
         roster_tick(fleet, now_ms);
     }
@@ -135,8 +122,9 @@ static void tick(struct fleet *fleet)
     bus_tick(fleet, now_ms);
     tell_doubt(fleet);
     note_status(fleet);
-    if (!fleet->joined) {
-        say_joined(fleet);
+    if (!fleet->joined) { /* whoever starts the node waits for this */
+        uint64_t one = 1;
+        fleet->joined = write(fleet->joined_fd, &one, sizeof one) == sizeof one;
     }
 }
 
@@ -150,7 +138,7 @@ static void *run(void *arg)
     while (!fleet->stop) {
         struct pollfd fd = {.fd = fleet->wake_fd, .events = POLLIN};
         uint64_t count;
-        tick(fleet);
+        fleet_tick(fleet, fleet_now_ms());
         if (poll(&fd, 1, (int)FLEET_TICK_MS) > 0 &&
             read(fleet->wake_fd, &count, sizeof count) < 0) {
             continue;
@@ -171,41 +159,10 @@ static void on_ready(void *arg, struct str queue, struct str type)
     bus_wake_later(arg, queue);
 }
 
-static bool has_redis(const struct fleet_options *options)
-{
-    return str_starts(options->broker.url, STR("redis"));
-}
-
-static struct str prefix_of(const struct fleet_options *options)
-{
-    return str_absent(options->broker.prefix) ? STR("errand:") : options->broker.prefix;
-}
-
-static bool open_outside(struct fleet *fleet, struct err *err)
-{
-    const struct fleet_options *options = &fleet->with;
-    struct broker_options broker = fleet->with.broker;
-    broker.ready = on_ready;
-    broker.arg = fleet;
-    if (!broker_open(&broker, &fleet->broker, err)) {
-        return false;
-    }
-    const struct redis_options redis = {
-        .url = broker.url,
-        .probe_key = arena_printf(&fleet->arena, STR_FMT "probe", STR_ARG(prefix_of(options)))};
-    return !has_redis(&fleet->with) || redis_open(&redis, &fleet->redis, err);
-}
-
-static void name_keys(struct fleet *fleet)
-{
-    struct str prefix = prefix_of(&fleet->with);
-    fleet->events_channel = arena_printf(&fleet->arena, STR_FMT "events", STR_ARG(prefix));
-    fleet->wake_channel = arena_printf(&fleet->arena, STR_FMT "wake", STR_ARG(prefix));
-    fleet->leader_key = arena_printf(&fleet->arena, STR_FMT "leader", STR_ARG(prefix));
-}
-
 static void init(struct fleet *fleet, const struct fleet_options *options)
 {
+    struct str prefix =
+        str_absent(options->broker.prefix) ? STR("errand:") : options->broker.prefix;
     fleet->with = *options;
     fleet->status = (struct fleet_status){.broker = "poll", .nodes = 1};
     fleet->nodes = fleet->workers = BUF_INIT(16 * MIB);
@@ -217,17 +174,31 @@ static void init(struct fleet *fleet, const struct fleet_options *options)
     pthread_mutex_init(&fleet->lock, NULL);
     channel_init(&fleet->returned, poke, fleet);
     channel_init(&fleet->outbox, poke, fleet);
-    name_keys(fleet);
+    fleet->events_channel = arena_printf(&fleet->arena, STR_FMT "events", STR_ARG(prefix));
+    fleet->wake_channel = arena_printf(&fleet->arena, STR_FMT "wake", STR_ARG(prefix));
+    fleet->leader_key = arena_printf(&fleet->arena, STR_FMT "leader", STR_ARG(prefix));
+    fleet->probe_key = arena_printf(&fleet->arena, STR_FMT "probe", STR_ARG(prefix));
 }
 
-bool fleet_start(const struct fleet_options *options, struct fleet **out, struct err *err)
+bool fleet_open(const struct fleet_options *options, struct fleet **out, struct err *err)
 {
     struct fleet *fleet = mem_new(struct fleet);
     init(fleet, options);
     *out = fleet;
-    if (!open_outside(fleet, err) || !bus_start(fleet, err)) {
+    struct broker_options broker = options->broker;
+    broker.ready = on_ready;
+    broker.arg = fleet;
+    const struct redis_options redis = {.url = broker.url, .probe_key = fleet->probe_key};
+    return broker_open(&broker, &fleet->broker, err) &&
+           (!str_starts(broker.url, STR("redis")) || redis_open(&redis, &fleet->redis, err));
+}
+
+bool fleet_start(const struct fleet_options *options, struct fleet **out, struct err *err)
+{
+    if (!fleet_open(options, out, err) || !bus_start(*out, err)) {
         return err_wrap(err, "join the fleet");
     }
+    struct fleet *fleet = *out;
     int failed = pthread_create(&fleet->thread, NULL, run, fleet);
     if (failed != 0) {
         return err_set(err, ERR_INTERNAL, "start the fleet's thread: %s", strerror(failed));
@@ -248,14 +219,6 @@ static void drop_outbox(struct fleet *fleet)
         list_remove(it);
         buf_fini(&note->text);
         mem_free(note);
-    }
-}
-
-static void drop_waking(struct fleet *fleet)
-{
-    if (fleet->waking != NULL) {
-        arena_fini(&fleet->waking->arena);
-        mem_free(fleet->waking);
     }
 }
 
@@ -287,7 +250,10 @@ void fleet_free(struct fleet *fleet)
     }
     take_returned(fleet);
     drop_outbox(fleet);
-    drop_waking(fleet);
+    if (fleet->waking != NULL) {
+        arena_fini(&fleet->waking->arena);
+        mem_free(fleet->waking);
+    }
     steward_close(fleet->steward);
     redis_close(fleet->redis);
     broker_close(fleet->broker);

@@ -13,17 +13,10 @@
 #include "base/mem.h"
 #include "fleet/parts.h"
 
-static const struct str renew_text = {
-    "if redis.call('GET', KEYS[1]) == ARGV[1] then"
-    " return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0",
-    sizeof "if redis.call('GET', KEYS[1]) == ARGV[1] then"
-           " return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0" -
-        1};
-static const struct str release_text = {
-    "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0",
-    sizeof "if redis.call('GET', KEYS[1]) == ARGV[1] then"
-           " return redis.call('DEL', KEYS[1]) end return 0" -
-        1};
+/* Only its owner renews the key or gives it up. */
+#define IF_OURS "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call("
+#define RENEW   IF_OURS "'PEXPIRE', KEYS[1], ARGV[2]) end return 0"
+#define RELEASE IF_OURS "'DEL', KEYS[1]) end return 0"
 
 /* ---- The key in Redis ---- */
 
@@ -37,13 +30,13 @@ static bool key_take(struct fleet *fleet)
     return redis_run(fleet->redis, &arena, &reply, &err) && reply[0].kind == REDIS_TEXT;
 }
 
-static bool key_script(struct fleet *fleet, struct str text)
+static bool key_script(struct fleet *fleet, const char *text)
 {
     struct err err = ERR_INIT;
     struct redis_reply *reply;
     struct redis_script script;
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    redis_script_init(&script, text);
+    redis_script_init(&script, str_of(text));
     const struct str words[] = {fleet->with.node,
                                 arena_printf(&arena, "%lld", (long long)FLEET_LEAD_TTL_MS)};
     redis_add_script(fleet->redis, &script, fleet->leader_key, words, ARRAY_LEN(words));
@@ -95,15 +88,6 @@ static void take_row(struct fleet *fleet, bool by_force)
     }
 }
 
-/* The key may be ours while the row is not: a standby that took the server's place may not know
- * that we led. */
-static bool key_is_ours(struct fleet *fleet)
-{
-    bool was = fleet->key_ours;
-    fleet->key_ours = (was && key_script(fleet, renew_text)) || key_take(fleet);
-    return fleet->key_ours;
-}
-
 /* Gives up the key and the row, so that nobody has to wait for their end. */
 static void yield_lead(struct fleet *fleet)
 {
@@ -112,7 +96,7 @@ static void yield_lead(struct fleet *fleet)
         return;
     }
     if (fleet_redis_up(fleet)) {
-        (void)!key_script(fleet, release_text);
+        (void)!key_script(fleet, RELEASE);
         fleet->key_ours = false;
     }
     if (fleet->steward != NULL &&
@@ -132,12 +116,17 @@ void lead_tick(struct fleet *fleet, int64_t now_ms)
         return;
     }
     bool led = fleet->epoch != 0;
-    if (!fleet_redis_up(fleet)) {
+    if (!fleet_redis_up(fleet)) { /* the key may outlive the outage, and is then renewed */
         take_row(fleet, false);
-    } else if (key_is_ours(fleet)) {
-        take_row(fleet, !led);
-    } else if (fleet_redis_up(fleet)) {
-        set_epoch(fleet, 0);
+    } else {
+        /* The key may be ours while the row is not: a standby that took the store's place may not
+         * know that we led. */
+        fleet->key_ours = (fleet->key_ours && key_script(fleet, RENEW)) || key_take(fleet);
+        if (fleet->key_ours) {
+            take_row(fleet, !led);
+        } else if (fleet_redis_up(fleet)) {
+            set_epoch(fleet, 0);
+        }
     }
     bool leads = fleet->epoch != 0;
     fleet->lead_next_ms = now_ms + (leads ? FLEET_LEAD_EVERY_MS : FLEET_TRY_EVERY_MS);

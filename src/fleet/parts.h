@@ -45,7 +45,7 @@ struct walk { /* over QUEUED rows and held documents, a page at a time */
 struct fleet {
     struct fleet_options with;
     struct arena arena; /* of the options' texts and channel names */
-    struct str events_channel, wake_channel, leader_key;
+    struct str events_channel, wake_channel, leader_key, probe_key;
 
     struct steward *steward; /* NULL while the store cannot be reached */
     struct redis *redis;     /* NULL: none configured */
@@ -100,6 +100,9 @@ static inline int64_t fleet_now_ms(void)
 }
 
 /* fleet.c */
+MUST_CHECK bool fleet_open(const struct fleet_options *options, struct fleet **out,
+                           struct err *err); /* without its threads; ended by fleet_free() */
+void fleet_tick(struct fleet *fleet, int64_t now_ms); /* all that is to be done now */
 struct sent *fleet_order(struct fleet *fleet, enum command_kind kind); /* any thread */
 void fleet_send(struct fleet *fleet, struct sent *sent);               /* any thread */
 bool fleet_redis_up(const struct fleet *fleet);
