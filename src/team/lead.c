@@ -27,12 +27,10 @@ bool lead_load(struct batch *batch, struct task_id id, bool *found, struct team 
 {
     struct err err = ERR_INIT;
     struct record_load load = {.kind = RECORD_TEAM, .id = id};
-    struct tx *tx = guest_tx(batch);
-    if (tx == NULL) {
+    if (!guest_load_record(batch, &load, guest_arena(batch))) {
         return false;
     }
-    if (!tx_records_load(tx, &load, 1, guest_arena(batch), &err) ||
-        (load.found && !team_load(&load.record, guest_arena(batch), out, &err))) {
+    if (load.found && !team_load(&load.record, guest_arena(batch), out, &err)) {
         guest_store_failed(batch, &err);
         return false;
     }
@@ -42,17 +40,8 @@ bool lead_load(struct batch *batch, struct task_id id, bool *found, struct team 
 
 bool lead_save(struct lead *lead, struct batch *batch, struct team *team)
 {
-    struct err err = ERR_INIT;
-    struct tx *tx = guest_tx(batch);
     struct record record = team_record(team, guest_arena(batch));
-    struct record_save save = {.record = &record};
-    if (tx == NULL || !tx_records_save(tx, &save, 1, &err)) {
-        guest_store_failed(batch, &err);
-        return false;
-    }
-    guest_wrote(batch);
-    if (!save.applied) {
-        guest_lost(batch);
+    if (!guest_save_record(batch, &record)) {
         return false;
     }
     team->version++;
@@ -65,13 +54,13 @@ bool lead_save(struct lead *lead, struct batch *batch, struct team *team)
 bool lead_remove(struct batch *batch, struct task_id id)
 {
     struct err err = ERR_INIT;
-    struct tx *tx = guest_tx(batch);
-    if (tx == NULL || !tx_records_delete(tx, RECORD_TEAM, &id, 1, &err) ||
-        !tx_records_clear(tx, RECORD_MESSAGE, id, &err)) {
+    if (!guest_delete_records(batch, RECORD_TEAM, &id, 1)) {
+        return false;
+    }
+    if (!tx_records_clear(guest_tx(batch), RECORD_MESSAGE, id, &err)) {
         guest_store_failed(batch, &err);
         return false;
     }
-    guest_wrote(batch);
     return true;
 }
 

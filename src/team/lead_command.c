@@ -1,4 +1,4 @@
-/* team/lead_command.c: what clients wish of teams, decided in the engine's batches.
+/* team/lead_command.c: what clients wish of teams, decided in the engine's batches; and messages.
  *
  * Everything that stays in an answer is put into the command's arena; a batch may be lost and its
  * commands decided again, so what a wish brings is never overwritten before it is granted.
@@ -6,6 +6,7 @@
  * Thread: engine.
  *
  * SPDX-License-Identifier: MIT */
+#include "base/clock.h"
 #include "team/lead_data.h"
 
 #define KEYS_AT_ONCE 32 /* queues that are looked for at a time */
@@ -31,6 +32,65 @@ static void keep(struct wish *wish, const struct team *team)
 {
     struct record record = team_record(team, wish->arena);
     (void)!team_load(&record, wish->arena, &wish->order->team, NULL);
+}
+
+/* ---- Messages ----
+ *
+ * Written one behind the other, told to whoever listens. Whoever adds one has loaded the team
+ * first, which keeps others from adding to it at the same time: so the last message is the last,
+ * and ids grow. */
+
+/* `counted`: somebody said it, and there is a limit. */
+static bool add_message(struct batch *batch, struct team_message *message, bool counted,
+                        struct err *err)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(RECORD_BODY_MAX);
+    struct json_writer w = JSON_WRITER(&text);
+    struct arena *arena = guest_arena(batch);
+    struct team_message last = {0};
+    struct records found;
+    struct err failure = ERR_INIT;
+    struct tx *tx = guest_tx(batch);
+    const struct record_filter filter = {
+        .kind = RECORD_MESSAGE, .parent = message->team, .limit = 1};
+    if (tx == NULL || !tx_records_list(tx, &filter, arena, &found, &failure) ||
+        (found.count > 0 && !team_message_load(&found.at[0], arena, &last, &failure))) {
+        guest_store_failed(batch, &failure);
+        return false;
+    }
+    if (counted && last.number >= MESSAGES_MAX) {
+        return err_set(err, ERR_BUSY, "this team has said %d messages: that is all it may",
+                       MESSAGES_MAX);
+    }
+    message->id = guest_make_id(batch);
+    if (message->id.hi <= last.id.hi) { /* another node's clock was ahead */
+        struct id_maker maker = {last.id.hi, guest_rand(batch)};
+        message->id = id_make(&maker, clock_real_wall_ms());
+    }
+    message->number = last.number + counted;
+    message->created_ms = guest_now(batch).wall_ms;
+    struct record record = team_message_record(message, arena);
+    if (!guest_save_record(batch, &record)) {
+        return false;
+    }
+    team_message_write(&w, message);
+    guest_tell(batch, lead_topic(message->team, arena), STR("message"), buf_view(&text));
+    return true;
+}
+
+/* The result itself is what is said. One that is too long for a mailbox is only announced; whoever
+ * depends on it gets it with its task. */
+void lead_broadcast_result(struct batch *batch, const struct team *team, size_t place,
+                           const struct task *task)
+{
+    struct err err = ERR_INIT;
+    bool fits = !str_absent(task->result) && task->result.len <= MESSAGE_RESULT_MAX;
+    struct team_message message = {.team = team->id,
+                                   .from = lead_worker(team, task, guest_arena(batch)),
+                                   .body = fits ? task->result : STR("null"),
+                                   .task = task->id,
+                                   .title = team->tasks.at[place].title};
+    (void)!add_message(batch, &message, false, &err);
 }
 
 /* ---- Creating ---- */
@@ -76,17 +136,6 @@ static void name_mates(struct wish *wish, struct team *team)
     }
 }
 
-static void tell_begin(struct wish *wish, const struct team *team)
-{
-    struct arena *arena = guest_arena(wish->batch);
-    if (!id_none(team->split)) {
-        lead_tell(wish->batch, team, "decomposing", lead_mates_event(team, arena));
-        return;
-    }
-    lead_tell(wish->batch, team, "tasks_created", lead_tasks_event(team, arena));
-    lead_tell(wish->batch, team, "teammates_started", lead_mates_event(team, arena));
-}
-
 static void create(struct wish *wish)
 {
     struct team team = wish->order->team;
@@ -105,21 +154,19 @@ static void create(struct wish *wish)
         !lead_save(wish->lead, wish->batch, &team)) {
         return;
     }
-    tell_begin(wish, &team);
+    struct arena *arena = guest_arena(wish->batch);
+    if (!id_none(team.split)) {
+        lead_tell(wish->batch, &team, "decomposing", lead_mates_event(&team, arena));
+    } else {
+        lead_tell(wish->batch, &team, "tasks_created", lead_tasks_event(&team, arena));
+        lead_tell(wish->batch, &team, "teammates_started", lead_mates_event(&team, arena));
+    }
     lead_news(wish->lead, &team, true);
     wish->order->id = team.id;
     wish->order->team = team;
 }
 
 /* ---- Ending ---- */
-
-/* The agents read it in their mailboxes; who works hears it with its next heartbeat, too. */
-static void tell_agents(struct wish *wish, const struct team *team)
-{
-    struct team_message message = {
-        .team = team->id, .from = STR("lead"), .body = STR("\"the team was cancelled\"")};
-    (void)!lead_say(wish->batch, &message, false, wish->err);
-}
 
 static void end(struct wish *wish)
 {
@@ -131,7 +178,10 @@ static void end(struct wish *wish)
     if (wish->order->removed) {
         (void)!lead_remove(wish->batch, team.id);
     } else {
-        tell_agents(wish, &team);
+        /* Agents read it in their mailboxes; who works hears it with its next heartbeat, too. */
+        struct team_message message = {
+            .team = team.id, .from = STR("lead"), .body = STR("\"the team was cancelled\"")};
+        (void)!add_message(wish->batch, &message, false, wish->err);
         lead_end(wish->lead, wish->batch, &team, TEAM_CANCELLED, STR("the team was cancelled"));
     }
     keep(wish, &team);
@@ -152,7 +202,7 @@ static void say(struct wish *wish)
         return;
     }
     message.team = team.id;
-    if (lead_say(wish->batch, &message, true, wish->err)) {
+    if (add_message(wish->batch, &message, true, wish->err)) {
         wish->order->message = message;
     }
 }
@@ -202,7 +252,7 @@ static void (*const verbs[LEAD_VERBS])(struct wish *wish) = {
     [LEAD_LOOK] = look,
 };
 
-void lead_decide(struct guest *guest, struct batch *batch, struct command *command)
+static void decide(struct guest *guest, struct batch *batch, struct command *command)
 {
     struct wish wish = {.lead = HOLDER(guest, struct lead, guest),
                         .batch = batch,
@@ -217,6 +267,5 @@ void lead_decide(struct guest *guest, struct batch *batch, struct command *comma
 void lead_ask(struct lead *lead, struct command *command, struct lead_order *order)
 {
     command->kind = COMMAND_GUEST;
-    command->guest =
-        (struct command_guest){.guest = &lead->guest, .decide = lead_decide, .what = order};
+    command->guest = (struct command_guest){.guest = &lead->guest, .decide = decide, .what = order};
 }

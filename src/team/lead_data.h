@@ -50,7 +50,7 @@ void lead_news(struct lead *lead, const struct team *team, bool began);
  * the one that splits. With them, the first time, what has or waits for the team's document. */
 MUST_CHECK bool lead_create_tasks(struct batch *batch, struct team *team, struct err *err);
 /* The document is given on, as soon as nobody of the team works on it any more. */
-void lead_let_go(struct batch *batch, struct task_id hold, struct str reason);
+void lead_release_document(struct batch *batch, struct task_id hold, struct str reason);
 void lead_cancel_tasks(struct batch *batch, const struct team *team, struct str reason);
 
 /* ---- lead_follow.c ---- */
@@ -61,23 +61,9 @@ void lead_changed(struct guest *guest, struct batch *batch, const struct task *w
 void lead_end(struct lead *lead, struct batch *batch, struct team *team, enum team_status status,
               struct str reason);
 
-/* ---- lead_join.c ---- */
-
-/* The results in the order of the tasks, as one text; what failed is named. JSON. */
-struct str lead_join(struct batch *batch, const struct team *team);
-/* What the model made of them, with what failed named behind it. JSON. */
-struct str lead_crown(struct batch *batch, const struct team *team, struct str result);
-
-/* ---- lead_say.c ---- */
-
-/* Adds a message behind the last one. `counted`: somebody said it, and there is a limit. */
-MUST_CHECK bool lead_say(struct batch *batch, struct team_message *message, bool counted,
-                         struct err *err);
-void lead_broadcast_result(struct batch *batch, const struct team *team, size_t place,
-                           const struct task *task);
-
 /* ---- lead_command.c ---- */
 
-void lead_decide(struct guest *guest, struct batch *batch, struct command *command);
+void lead_broadcast_result(struct batch *batch, const struct team *team, size_t place,
+                           const struct task *task);
 
 #endif

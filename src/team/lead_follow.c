@@ -1,4 +1,4 @@
-/* team/lead_follow.c: what the changes of a team's tasks mean for the team.
+/* team/lead_follow.c: what the changes of a team's tasks mean for the team, and what comes of them.
  *
  * All of it is in the transaction of the change: a team whose last task has ended has ended.
  *
@@ -7,7 +7,9 @@
  * SPDX-License-Identifier: MIT */
 #include "team/lead_data.h"
 
-#define GONE "its team has ended"
+#define GONE        "its team has ended"
+#define SECTION_MAX (TEAM_RESULT_MAX / TEAM_TASKS_MAX) /* of a long result, when all are long */
+#define TEXT_MAX    (TEAM_RESULT_MAX / 2)              /* escapes may make it longer */
 
 struct follow {
     struct lead *lead;
@@ -16,9 +18,97 @@ struct follow {
     const struct task *was, *now;
 };
 
-static bool over(enum task_state state)
+/* ---- Results ----
+ *
+ * Without a language model the result is a text of sections, one for each task in the order given.
+ * Whoever made the text: what failed is named at its end, so that no reader takes a part for the
+ * whole. */
+
+/* The task with its result, as this batch leaves it. */
+static bool load_result(struct batch *batch, struct task_id id, struct task *out)
 {
-    return task_state_terminal(state);
+    struct err err = ERR_INIT;
+    const struct task *task = guest_task(batch, id);
+    if (task == NULL) {
+        return false;
+    }
+    *out = *task;
+    if (task->state != TASK_COMPLETED || !str_absent(task->result)) {
+        return true;
+    }
+    struct task_load load = {.id = id, .arena = guest_arena(batch), .whole = true};
+    if (!tx_load(guest_tx(batch), &load, 1, &err)) {
+        guest_store_failed(batch, &err);
+        return false;
+    }
+    out->result = load.found ? load.task.result : STR_NONE;
+    return true;
+}
+
+/* A JSON string is its text; anything else stays JSON. */
+static struct str plain(struct str json_text, struct arena *arena)
+{
+    struct json json;
+    struct str text = json_text;
+    if (str_absent(json_text)) {
+        return STR("");
+    }
+    json_start(&json, json_text, arena);
+    if (json_peek(&json) == JSON_STRING && !json_str(&json, &text, NULL)) {
+        return json_text;
+    }
+    return text;
+}
+
+static void add_failures(struct batch *batch, const struct team *team, struct buf *text)
+{
+    bool any = false;
+    for (size_t i = 0; i < team->tasks.count; i++) {
+        const struct task *task = guest_task(batch, team->tasks.at[i].task);
+        if (task != NULL && task_state_terminal(task->state) && task->state != TASK_COMPLETED) {
+            struct str why =
+                !str_absent(task->error.message) ? task->error.message : task->cancel_reason;
+            buf_printf(text, "%s- " STR_FMT " (%s%s" STR_FMT ")\n", any ? "" : "\n\nNot done:\n",
+                       STR_ARG(team->tasks.at[i].title), task_state_name(task->state),
+                       str_absent(why) ? "" : ": ", STR_ARG(why));
+            any = true;
+        }
+    }
+}
+
+static struct str as_json(struct str text, struct arena *arena)
+{
+    SCOPED(buf_fini) struct buf json = BUF_INIT(8 * TEAM_RESULT_MAX);
+    struct json_writer w = JSON_WRITER(&json);
+    json_add_str(&w, text);
+    return arena_str(arena, buf_view(&json));
+}
+
+static struct str join_results(struct batch *batch, const struct team *team)
+{
+    struct arena *arena = guest_arena(batch);
+    SCOPED(buf_fini) struct buf text = BUF_INIT(2 * TEAM_RESULT_MAX);
+    for (size_t i = 0; i < team->tasks.count; i++) {
+        struct task task;
+        if (load_result(batch, team->tasks.at[i].task, &task) && task.state == TASK_COMPLETED) {
+            struct str all = plain(task.result, arena), shown = str_head(all, SECTION_MAX);
+            buf_printf(&text, "%s## " STR_FMT "\n\n" STR_FMT "%s", text.len == 0 ? "" : "\n\n",
+                       STR_ARG(team->tasks.at[i].title), STR_ARG(shown),
+                       shown.len < all.len ? " […]" : "");
+        }
+    }
+    add_failures(batch, team, &text);
+    return as_json(str_head(buf_view(&text), TEXT_MAX), arena);
+}
+
+static struct str add_to_synthesis(struct batch *batch, const struct team *team, struct str result)
+{
+    struct arena *arena = guest_arena(batch);
+    SCOPED(buf_fini) struct buf text = BUF_INIT(2 * TEAM_RESULT_MAX);
+    buf_str(&text, str_head(plain(result, arena), TEXT_MAX));
+    size_t before = text.len;
+    add_failures(batch, team, &text);
+    return text.len == before && !str_absent(result) ? result : as_json(buf_view(&text), arena);
 }
 
 /* ---- Ends ---- */
@@ -34,7 +124,7 @@ void lead_end(struct lead *lead, struct batch *batch, struct team *team, enum te
         return;
     }
     lead_cancel_tasks(batch, team, reason);
-    lead_let_go(batch, team->hold, reason);
+    lead_release_document(batch, team->hold, reason);
     guest_hush(batch, team->queue);
     lead_tell(batch, team, status == TEAM_COMPLETED ? "team_completed" : "team_failed",
               lead_end_event(team, guest_arena(batch)));
@@ -108,7 +198,7 @@ static void follow_last(struct follow *f)
     } else if (id_none(f->team.synthesis)) {
         lead_tell(f->batch, &f->team, "synthesizing",
                   lead_mates_event(&f->team, guest_arena(f->batch)));
-        complete(f, lead_join(f->batch, &f->team));
+        complete(f, join_results(f->batch, &f->team));
     }
 }
 
@@ -140,7 +230,7 @@ static void follow_task(struct follow *f, size_t place)
         tell_task(f, place, "task_completed");
         lead_broadcast_result(f->batch, &f->team, place, f->now);
         follow_last(f);
-    } else if (over(f->now->state)) {
+    } else if (task_state_terminal(f->now->state)) {
         follow_bad_end(f, place);
     }
 }
@@ -161,7 +251,7 @@ static void follow_split(struct follow *f)
 {
     struct err err = ERR_INIT;
     struct arena *arena = guest_arena(f->batch);
-    if (!over(f->now->state)) {
+    if (!task_state_terminal(f->now->state)) {
         return;
     }
     if (f->now->state != TASK_COMPLETED) {
@@ -182,9 +272,9 @@ static void follow_synthesis(struct follow *f)
         lead_tell(f->batch, &f->team, "synthesizing",
                   lead_mates_event(&f->team, guest_arena(f->batch)));
     } else if (f->now->state == TASK_COMPLETED) {
-        complete(f, lead_crown(f->batch, &f->team, f->now->result));
-    } else if (over(f->now->state)) {
-        complete(f, lead_join(f->batch, &f->team));
+        complete(f, add_to_synthesis(f->batch, &f->team, f->now->result));
+    } else if (task_state_terminal(f->now->state)) {
+        complete(f, join_results(f->batch, &f->team));
     }
 }
 
@@ -198,34 +288,30 @@ static void follow_document(struct follow *f)
     if (came) {
         f->team.turn = TASK_ID_NONE;
         (void)!lead_save(f->lead, f->batch, &f->team);
-    } else if (over(f->now->state) || f->now->cancel_requested) {
+    } else if (task_state_terminal(f->now->state) || f->now->cancel_requested) {
         lead_end(f->lead, f->batch, &f->team, TEAM_CANCELLED, why(f));
     }
 }
 
 /* ---- The change ---- */
 
-/* Somebody retried a task of a team that is over: its queue may be another team's by now. */
-static void refuse_revival(struct batch *batch, const struct task *now)
-{
-    struct err refused = ERR_INIT;
-    if (!over(now->state) && now->state != TASK_RUNNING) {
-        (void)!guest_cancel(batch, now->id, STR(GONE), &refused);
-    }
-}
-
 void lead_changed(struct guest *guest, struct batch *batch, const struct task *was,
                   const struct task *now)
 {
     bool found;
+    struct err refused = ERR_INIT;
     struct follow f = {
         .lead = HOLDER(guest, struct lead, guest), .batch = batch, .was = was, .now = now};
     if (was == NULL || id_none(now->team) || !lead_load(batch, now->team, &found, &f.team)) {
         return;
     }
     if (!found || f.team.status != TEAM_RUNNING) {
-        refuse_revival(batch, now);
-        lead_let_go(batch, now->family, STR(GONE)); /* it may have been the last to work on it */
+        /* Somebody retried a task of a team that is over: its queue may be another's by now. */
+        if (!task_state_terminal(now->state) && now->state != TASK_RUNNING) {
+            (void)!guest_cancel(batch, now->id, STR(GONE), &refused);
+        }
+        lead_release_document(batch, now->family,
+                              STR(GONE)); /* it may have been the last to work on it */
         return;
     }
     size_t place = team_place(&f.team, now->id);

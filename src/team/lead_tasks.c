@@ -42,13 +42,6 @@ static struct order order_of(struct batch *batch, const struct team *team, struc
 
 /* ---- The document ---- */
 
-/* One that names the team's document has it as the others do. */
-static bool has_own_document(const struct team *team, const struct team_task *task)
-{
-    return !str_absent(task->document) &&
-           (str_absent(team->document) || !str_eq(task->document, team->document));
-}
-
 /* A free document is the team's with its first commit; else somebody stands in line for it. */
 static size_t order_document(struct batch *batch, struct team *team, struct order *orders)
 {
@@ -96,7 +89,9 @@ static struct order task_order(struct batch *batch, const struct team *team,
 {
     struct arena *arena = guest_arena(batch);
     struct order order = order_of(batch, team, STR(TEAM_TASK_TYPE));
-    bool own = has_own_document(team, task);
+    /* One that names the team's document has it as the others do. */
+    bool own = !str_absent(task->document) &&
+               (str_absent(team->document) || !str_eq(task->document, team->document));
     order.task.document = own ? task->document : team->document;
     order.task.family = own ? TASK_ID_NONE : team->hold;
     order.task.payload = payload_of(task, arena);
@@ -190,7 +185,7 @@ static bool any_runs(struct batch *batch, const struct task *hold)
     return false;
 }
 
-void lead_let_go(struct batch *batch, struct task_id id, struct str reason)
+void lead_release_document(struct batch *batch, struct task_id id, struct str reason)
 {
     const struct task *hold = id_none(id) ? NULL : guest_task(batch, id);
     if (hold == NULL || task_state_terminal(hold->state)) {
