@@ -31,7 +31,8 @@ extern const struct form assistant_form, schedule_list_form, schedule_next_form,
     schedule_pause_form, schedule_window_form, execution_list_form, notification_list_form,
     notification_stream_form, usage_form, calendar_form, schedule_calendar_form;
 
-extern const struct params team_list_params, team_mail_params, team_stream_params;
+extern const struct form team_list_form, team_mail_form, team_claim_form;
+extern const struct params team_stream_params;
 
 /* Tasks that were claimed for nobody go back, which costs no retry. */
 struct api;

@@ -6,10 +6,7 @@
 #include "net/filter_in.h"
 #include "net/on.h"
 #include "net/team_call.h"
-#include "net/team_in.h"
 #include "net/team_out.h"
-
-#define WORD_SCHEMA "{\"type\":\"string\",\"minLength\":1}"
 
 /* ---- What every handler of teams needs ---- */
 
@@ -81,10 +78,9 @@ static void answer_begun(struct call *call)
 
 bool on_team_create(struct call *call, struct err *err)
 {
-    struct json json;
-    struct team team;
-    if (!call_params(call, no_params, NULL, err) || !call_json(call, &json, err) ||
-        !team_in_read(&json, &team, err) || !json_end(&json, err)) {
+    struct team team = TEAM_INIT;
+    if (!call_asked(call, NULL, NULL, err) ||
+        !call_body(call, &team_request, false, &team, NULL, err)) {
         return false;
     }
     team_call_wish(call, LEAD_CREATE, answer_begun)->team = team;
@@ -106,7 +102,7 @@ static void answer_ended(struct call *call)
 bool on_team_end(struct call *call, struct err *err)
 {
     struct task_id id;
-    if (!team_call_id(call, &id, err) || !call_params(call, no_params, NULL, err)) {
+    if (!team_call_id(call, &id, err) || !call_asked(call, NULL, NULL, err)) {
         return false;
     }
     team_call_wish(call, LEAD_END, answer_ended)->id = id;
@@ -142,7 +138,7 @@ bool on_team_show(struct call *call, struct err *err)
 {
     struct task_id id;
     call->own = arena_new(call->arena, struct show);
-    return team_call_id(call, &id, err) && call_params(call, no_params, NULL, err) &&
+    return team_call_id(call, &id, err) && call_asked(call, NULL, NULL, err) &&
            team_call_find(call, id, show_tasks, err);
 }
 
@@ -156,35 +152,13 @@ struct list_in {
     size_t asked; /* teams whose tasks were */
 };
 
-static bool set_status(void *into, struct str value, struct err *err)
-{
-    while (!str_absent(value)) {
-        int word;
-        if (!form_word(team_statuses, str_cut(&value, ','), &word)) {
-            return err_field(err, "status",
-                             "status must be of running, completed, failed, cancelled");
-        }
-        ((struct list_in *)into)->statuses |= 1u << word;
-    }
-    return true;
-}
-
-static bool set_limit(void *into, struct str value, struct err *err)
-{
-    return limit_parse(value, &((struct list_in *)into)->limit, err);
-}
-
-static bool set_cursor(void *into, struct str value, struct err *err)
-{
-    return cursor_parse(value, &((struct list_in *)into)->before, err);
-}
-
-static const struct param list_table[] = {
-    PARAM("status", set_status, WORD_SCHEMA, "One status or several, comma separated."),
-    PARAM("limit", set_limit, LIMIT_SCHEMA, "Teams on a page."),
-    PARAM("cursor", set_cursor, WORD_SCHEMA, "Where the page begins: from the Link header."),
+static const struct form_row list_rows[] = {
+    FORM_ROW("status", struct list_in, statuses, FORM_WORDS, FORM_SET, .words = team_statuses,
+             .about = "One status or several, comma separated."),
+    LIMIT_ROW(struct list_in, limit, "Teams on a page."),
+    CURSOR_ROW(struct list_in, before),
 };
-const struct params team_list_params = {list_table, ARRAY_LEN(list_table)};
+const struct form team_list_form = FORM(list_rows);
 
 static void answer_list(struct call *call)
 {
@@ -229,7 +203,7 @@ bool on_team_list(struct call *call, struct err *err)
 {
     struct list_in *in = arena_new(call->arena, struct list_in);
     in->limit = LIST_LIMIT_DEFAULT;
-    if (!call_params(call, team_list_params, in, err)) {
+    if (!call_asked(call, &team_list_form, in, err)) {
         return false;
     }
     in->teams = call_query(call, QUERY_RECORDS);

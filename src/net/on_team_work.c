@@ -8,22 +8,30 @@
  * SPDX-License-Identifier: MIT */
 #include "net/on.h"
 #include "net/team_call.h"
-#include "net/team_in.h"
 #include "net/team_out.h"
 
-#define WAIT_SCHEMA "{\"type\":\"integer\",\"minimum\":0,\"maximum\":60000,\"default\":0}"
-#define NAME_SCHEMA "{\"type\":\"string\",\"minLength\":1,\"maxLength\":256}"
-#define MAIL_PAGE   (MESSAGES_MAX + TEAM_TASKS_MAX + 1) /* all, unless they are big */
-#define ID_SCHEMA   "{\"type\":\"string\",\"format\":\"uuid\"}"
+#define MAIL_PAGE (MESSAGES_MAX + TEAM_TASKS_MAX + 1) /* all, unless they are big */
 
 /* ---- Claims ---- */
 
 struct team_claim {
     struct team_call of; /* first */
-    struct team_claim_in in;
+    struct str agent;
+    int64_t wait_ms, lease_ms;
     struct team team;
     struct command *command;
 };
+
+/* clang-format off */
+static const struct form_row claim_rows[] = {
+    FORM_ROW("agent", struct team_claim, agent, FORM_TEXT, FORM_SET | FORM_NEEDED, .min = 1, .max = TASK_WORKER_MAX,
+             .check = team_agent_ok, .rule = TEAM_AGENT_RULE),
+    FORM_ROW("waitMs", struct team_claim, wait_ms, FORM_I64, FORM_SET | FORM_DEFAULT, .max = CLAIM_WAIT_MAX),
+    FORM_ROW("leaseMs", struct team_claim, lease_ms, FORM_I64, FORM_SET | FORM_DEFAULT, .min = TASK_LEASE_MIN_MS,
+             .max = TASK_LEASE_MAX_MS, .standard = TASK_LEASE_DEFAULT_MS),
+};
+/* clang-format on */
+const struct form team_claim_form = FORM(claim_rows);
 
 static const struct str claim_types[] = {{TEAM_TASK_TYPE, sizeof TEAM_TASK_TYPE - 1}};
 
@@ -75,31 +83,31 @@ static void claim_of_team(struct call *call)
         return;
     }
     own->command = call_command(call, COMMAND_CLAIM);
-    own->command->claim = (struct command_claim){.worker = own->in.agent,
+    own->command->claim = (struct command_claim){.worker = own->agent,
                                                  .types = claim_types,
                                                  .types_count = ARRAY_LEN(claim_types),
                                                  .queues = &own->team.queue,
                                                  .queues_count = 1,
                                                  .max = 1,
-                                                 .lease_ms = own->in.lease_ms,
-                                                 .wait = own->in.wait_ms > 0,
+                                                 .lease_ms = own->lease_ms,
+                                                 .wait = own->wait_ms > 0,
                                                  .serial = ++call->api->claims};
     call->done = answer_claim;
-    if (own->in.wait_ms > 0) {
+    if (own->wait_ms > 0) {
         call->exchange->gone = claim_stop;
-        exchange_timer(call->exchange, own->in.wait_ms, claim_stop);
+        exchange_timer(call->exchange, own->wait_ms, claim_stop);
     }
 }
 
 bool on_team_claim(struct call *call, struct err *err)
 {
-    struct json json;
     struct task_id id;
     struct team_claim *own = arena_new(call->arena, struct team_claim);
+    form_init(&team_claim_form, own);
     call->own = own;
-    return team_call_id(call, &id, err) && call_params(call, no_params, NULL, err) &&
-           call_json(call, &json, err) && team_claim_read(&json, &own->in, err) &&
-           json_end(&json, err) && team_call_find(call, id, claim_of_team, err);
+    return team_call_id(call, &id, err) && call_asked(call, NULL, NULL, err) &&
+           call_body(call, &team_claim_form, false, own, NULL, err) &&
+           team_call_find(call, id, claim_of_team, err);
 }
 
 /* ---- Saying ---- */
@@ -113,12 +121,10 @@ static void answer_said(struct call *call)
 
 bool on_team_say(struct call *call, struct err *err)
 {
-    struct json json;
     struct task_id id;
-    struct team_message message;
-    if (!team_call_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
-        !call_json(call, &json, err) || !team_message_read(&json, &message, err) ||
-        !json_end(&json, err)) {
+    struct team_message message = {.id = TASK_ID_NONE};
+    if (!team_call_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, &team_message_request, false, &message, NULL, err)) {
         return false;
     }
     struct lead_order *order = team_call_wish(call, LEAD_SAY, answer_said);
@@ -143,30 +149,17 @@ struct mail {
     bool again;  /* … and what it finds may be old already */
 };
 
-static bool set_agent(void *into, struct str value, struct err *err)
-{
-    ((struct mail *)into)->agent = value;
-    return team_agent_ok(value) ||
-           err_field(err, "agent", "agent must be 1 to 256 bytes without control characters");
-}
-
-static bool set_after(void *into, struct str value, struct err *err)
-{
-    return id_parse(value, &((struct mail *)into)->after) ||
-           err_field(err, "after", "after must be the id of a message");
-}
-
-static bool set_wait(void *into, struct str value, struct err *err)
-{
-    return param_i64("waitMs", value, 0, CLAIM_WAIT_MAX, &((struct mail *)into)->wait_ms, err);
-}
-
-static const struct param mail_table[] = {
-    PARAM("agent", set_agent, NAME_SCHEMA, "Only what is for this agent; none: all."),
-    PARAM("after", set_after, ID_SCHEMA, "Only what was said after this message."),
-    PARAM("waitMs", set_wait, WAIT_SCHEMA, "Hold the answer this long for a message to come."),
+/* clang-format off */
+static const struct form_row mail_rows[] = {
+    FORM_ROW("agent", struct mail, agent, FORM_TEXT, FORM_SET, .min = 1, .max = TASK_WORKER_MAX,
+             .check = team_agent_ok, .rule = TEAM_AGENT_RULE, .about = "Only what is for this agent; none: all."),
+    FORM_ROW("after", struct mail, after, FORM_ID, FORM_SET, .rule = "must be the id of a message",
+             .about = "Only what was said after this message."),
+    FORM_ROW("waitMs", struct mail, wait_ms, FORM_I64, FORM_SET | FORM_DEFAULT, .max = CLAIM_WAIT_MAX,
+             .about = "Hold the answer this long for a message to come."),
 };
-const struct params team_mail_params = {mail_table, ARRAY_LEN(mail_table)};
+/* clang-format on */
+const struct form team_mail_form = FORM(mail_rows);
 
 static void stop_waiting(struct mail *mail)
 {
@@ -207,15 +200,8 @@ static void mail_failed(struct call *call)
     call_fail(call, &call->failure);
 }
 
-/* Nothing on this page is for the agent, but it was not the last. */
-static void next_page(struct mail *mail)
-{
-    const struct records *found = &mail->query->records;
-    mail->query->record_filter.after = found->at[found->count - 1].id;
-    ask_mail(mail);
-}
-
-/* A watch is over with the first word, whoever it was for: it is set again before the next look. */
+/* The mailbox was looked at. A watch for messages ends with the first message of the team, whoever
+ * that was for: it is set again before the next look, so that no message falls between. */
 static void mail_read(struct call *call)
 {
     struct mail *mail = call->own;
@@ -233,7 +219,9 @@ static void mail_read(struct call *call)
     }
     bool empty = count == 0 && !call->exchange->is_gone;
     if (empty && mail->query->records.more) {
-        next_page(mail);
+        const struct records *page = &mail->query->records; /* nothing on it is for the agent */
+        mail->query->record_filter.after = page->at[page->count - 1].id;
+        ask_mail(mail);
         return;
     }
     if (mail->waits && empty) {
@@ -293,6 +281,6 @@ bool on_team_mail(struct call *call, struct err *err)
     struct mail *mail = arena_new(call->arena, struct mail);
     mail->call = call;
     call->own = mail;
-    return team_call_id(call, &id, err) && call_params(call, team_mail_params, mail, err) &&
+    return team_call_id(call, &id, err) && call_asked(call, &team_mail_form, mail, err) &&
            team_call_find(call, id, open_mail, err);
 }

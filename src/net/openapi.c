@@ -8,6 +8,8 @@
 #include "net/schedule_in.h"
 #include "net/schedule_out.h"
 #include "openapi_schemas.h"
+#include "team/message.h"
+#include "team/team.h"
 #include "wire/form.h"
 
 #define ERROR_SCHEMA "Error"
@@ -251,6 +253,12 @@ static const struct {
     {"Window", &schedule_window_form, NULL, FORM_SET, false},
     {"Execution", &execution_form, &execution_omitted, FORM_SHOWN, false},
     {"Notification", &notification_form, NULL, FORM_SHOWN, false},
+    {"TeamRequest", &team_request, NULL, FORM_SET, false},
+    {"TeamTaskRequest", &team_task_request, NULL, FORM_SET, false},
+    {"Teammate", &team_mate_request, NULL, FORM_SET, false},
+    {"TeamClaim", &team_claim_form, NULL, FORM_SET, false},
+    {"TeamMessageRequest", &team_message_request, NULL, FORM_SET, false},
+    {"TeamMessage", &team_message_form, NULL, FORM_SHOWN, false},
     {"Empty", &(const struct form){NULL, 0}, NULL, FORM_SET, false},
 };
 

@@ -11,7 +11,7 @@
 #define ERRAND_TEAM_MESSAGE_H
 
 #include "store/record.h"
-#include "wire/json.h"
+#include "wire/form.h"
 
 #define MESSAGE_BODY_MAX (16 * KIB)
 #define MESSAGES_MAX     1000 /* of one team, results that were broadcast not counted */
@@ -27,6 +27,9 @@ struct team_message {
     int64_t created_ms;
     int64_t number; /* 1 for the first that was said; results do not count */
 };
+
+extern const struct form team_message_form;    /* as it is kept and shown */
+extern const struct form team_message_request; /* as somebody says it */
 
 MUST_CHECK bool team_message_load(const struct record *record, struct arena *arena,
                                   struct team_message *out, struct err *err);

@@ -19,20 +19,24 @@ const char *const team_policies[] = {"fail", "continue", NULL};
     FORM_ROW(label, struct team_task, member, form_kind, use, __VA_ARGS__)
 
 static const struct form_row task_rows[] = {
-    TASK_ROW("id", ref, FORM_TEXT, ASKED, .min = 1, .max = TEAM_REF_MAX),
-    TASK_ROW("title", title, FORM_TEXT, ASKED, .min = 1, .max = TEAM_TITLE_MAX),
+    TASK_ROW("id", ref, FORM_TEXT, ASKED | FORM_NEEDED, .min = 1, .max = TEAM_REF_MAX,
+             .about = "By which others depend on it."),
+    TASK_ROW("title", title, FORM_TEXT, ASKED | FORM_NEEDED, .min = 1, .max = TEAM_TITLE_MAX),
     TASK_ROW("description", description, FORM_TEXT, ASKED, .max = TEAM_DESCRIPTION_MAX),
-    TASK_ROW("dependsOn", depends_on, FORM_TEXTS, ASKED, .max = TEAM_TASKS_MAX),
-    TASK_ROW("documentId", document, FORM_TEXT, ASKED, .min = 1, .max = TASK_DOCUMENT_MAX),
+    TASK_ROW("dependsOn", depends_on, FORM_TEXTS, ASKED, .max = TEAM_TASKS_MAX,
+             .about = "Ids of the same request."),
+    TASK_ROW("documentId", document, FORM_TEXT, ASKED, .min = 1, .max = TASK_DOCUMENT_MAX,
+             .about = "Instead of the team's."),
     TASK_ROW("taskId", task, FORM_ID, FORM_KEPT, 0),
 };
-static const struct form task_form = {task_rows, ARRAY_LEN(task_rows)};
+const struct form team_task_request = FORM(task_rows);
 
 static const struct form_row mate_rows[] = {
-    FORM_ROW("role", struct team_mate, role, FORM_TEXT, ASKED, .min = 1, .max = TEAM_ROLE_MAX),
+    FORM_ROW("role", struct team_mate, role, FORM_TEXT, ASKED | FORM_NEEDED, .min = 1,
+             .max = TEAM_ROLE_MAX),
     FORM_ROW("focus", struct team_mate, focus, FORM_TEXT, ASKED, .max = TEAM_FOCUS_MAX),
 };
-static const struct form mate_form = {mate_rows, ARRAY_LEN(mate_rows)};
+const struct form team_mate_request = FORM(mate_rows);
 
 /* ---- Reading ---- */
 
@@ -108,21 +112,12 @@ static bool plain(struct str text, const char *field, struct err *err)
 static bool check_task(const void *item, struct err *err)
 {
     const struct team_task *task = item;
-    if (str_absent(task->ref)) {
-        return err_field(err, "id", "id is required");
-    }
-    if (str_absent(task->title)) {
-        return err_field(err, "title", "title is required");
-    }
     return plain(task->ref, "id", err) && plain(task->title, "title", err);
 }
 
 static bool check_mate(const void *item, struct err *err)
 {
     const struct team_mate *mate = item;
-    if (str_absent(mate->role)) {
-        return err_field(err, "role", "role is required");
-    }
     return plain(mate->role, "role", err) &&
            (!task_worker_reserved(mate->role) ||
             err_field(err, "role", "role must not begin with errand:"));
@@ -131,7 +126,7 @@ static bool check_mate(const void *item, struct err *err)
 static bool read_tasks(struct json *json, bool stored, struct team_tasks *out, struct err *err)
 {
     struct items items = {.name = "tasks",
-                          .form = &task_form,
+                          .form = &team_task_request,
                           .size = sizeof(struct team_task),
                           .most = TEAM_TASKS_MAX,
                           .check = check_task,
@@ -158,7 +153,7 @@ bool team_tasks_load(struct str text, struct arena *arena, struct team_tasks *ou
 bool team_mates_read(struct json *json, struct team_mates *out, struct err *err)
 {
     struct items items = {.name = "teammates",
-                          .form = &mate_form,
+                          .form = &team_mate_request,
                           .size = sizeof(struct team_mate),
                           .most = TEAM_MATES_MAX,
                           .check = check_mate};
@@ -252,7 +247,7 @@ void team_tasks_write(struct json_writer *w, const struct team_tasks *tasks)
 {
     json_open_array(w);
     for (size_t i = 0; i < tasks->count; i++) {
-        form_keep(w, &task_form, &tasks->at[i]);
+        form_keep(w, &team_task_request, &tasks->at[i]);
     }
     json_close_array(w);
 }
@@ -261,12 +256,56 @@ void team_mates_write(struct json_writer *w, const struct team_mates *mates)
 {
     json_open_array(w);
     for (size_t i = 0; i < mates->count; i++) {
-        form_keep(w, &mate_form, &mates->at[i]);
+        form_keep(w, &team_mate_request, &mates->at[i]);
     }
     json_close_array(w);
 }
 
-/* ---- The team ---- */
+/* ---- What clients ask for ---- */
+
+static bool read_asked_mates(struct json *json, const struct form_row *row, void *into,
+                             struct err *err)
+{
+    (void)row;
+    return json_take_null(json) || team_mates_read(json, &((struct team *)into)->mates, err);
+}
+
+static bool read_asked_tasks(struct json *json, const struct form_row *row, void *into,
+                             struct err *err)
+{
+    struct team_tasks *tasks = &((struct team *)into)->tasks;
+    (void)row;
+    return json_take_null(json) ||
+           (team_tasks_read(json, tasks, err) && team_tasks_check(tasks, json->arena, err));
+}
+
+static const struct form_hook mates_hook = {.read = read_asked_mates};
+static const struct form_hook tasks_hook = {.read = read_asked_tasks};
+
+#define LIST_SCHEMA(of, limits)                                                                    \
+    "{\"type\":[\"array\",\"null\"],\"items\":{\"$ref\":\"#/components/schemas/" of "\"}," limits  \
+    "}"
+#define REQUEST(label, member, form_kind, use, ...)                                                \
+    FORM_ROW(label, struct team, member, form_kind, FORM_SET | (use), __VA_ARGS__)
+
+/* clang-format off */
+static const struct form_row request_rows[] = {
+    REQUEST("prompt", prompt, FORM_TEXT, FORM_NEEDED, .min = 1, .max = TEAM_PROMPT_MAX),
+    REQUEST("teammates", mates, FORM_HOOK, 0, .hook = &mates_hook,
+            .schema = LIST_SCHEMA("Teammate", "\"maxItems\":16"),
+            .about = "Who works inside the server where a language model is configured; none given: three."),
+    REQUEST("documentId", document, FORM_TEXT, FORM_NULL, .min = 1, .max = TASK_DOCUMENT_MAX,
+            .about = "It is the team's while it runs."),
+    REQUEST("model", model, FORM_TEXT, FORM_NULL, .min = 1, .max = TEAM_MODEL_MAX),
+    REQUEST("tasks", tasks, FORM_HOOK, 0, .hook = &tasks_hook,
+            .schema = LIST_SCHEMA("TeamTaskRequest", "\"minItems\":1,\"maxItems\":50"),
+            .about = "The split; without it the language model makes one."),
+    REQUEST("onTaskFailure", policy, FORM_WORD, FORM_DEFAULT, .words = team_policies, .standard = TEAM_FAIL),
+};
+/* clang-format on */
+const struct form team_request = FORM(request_rows);
+
+/* ---- The team as it is kept ---- */
 
 /* A team as it is kept: lists are texts of their own. */
 struct kept {

@@ -96,6 +96,11 @@ size_t team_place(const struct team *team, struct task_id task);
 
 /* An agent outside: what a worker may be called, and not like the server's own. */
 bool team_agent_ok(struct str name);
+#define TEAM_AGENT_RULE                                                                            \
+    "must be 1 to 256 bytes without control characters, and not begin with errand:"
+
+/* What clients give for a team, one of its tasks and a teammate. */
+extern const struct form team_request, team_task_request, team_mate_request;
 
 /* As a record and back. */
 MUST_CHECK bool team_load(const struct record *record, struct arena *arena, struct team *out,
