@@ -4,7 +4,7 @@
  * shape of the year (is it leap, on which weekday does it begin, was the year before leap), so all
  * 28 shapes are worked out at birth, one bit a day. The clock half is a set of times of the day.
  * INTERVAL chooses among periods (recur_calendar.c) or among blocks of elapsed time
- * (recur_elapsed.c), and recur_next.c translates walls to instants.
+ * (recur_elapsed.c), and recur_rule.c translates walls to instants.
  *
  *     calendar rule (DAILY and longer)   elements of a period: its days × `times`
  *     elapsed rule (HOURLY and shorter)  blocks that begin at `outer`; elements of a block: `inner`
@@ -57,14 +57,14 @@ struct recur {
     bool expanded;  /* elapsed rule: blocks hold what BY parts say, not just one instant */
     struct times outer, inner;
     int64_t repeat_days; /* blocks fall on the same times of the day again after so many */
-    int64_t inverse;     /* of the blocks in a day, for recur_sparse.c */
-    enum recur_leap { LEAP_DAYS, LEAP_TIMES, LEAP_BLOCKS } leap; /* see recur_leap.c */
+    int64_t inverse;     /* of the blocks in a day, of a congruence */
+    enum recur_leap { LEAP_DAYS, LEAP_TIMES, LEAP_BLOCKS } leap; /* see recur_elapsed.c */
 
     int64_t *excluded, *extra; /* instants, rising, each once */
     size_t excluded_count, extra_count;
 };
 
-/* ---- recur_days.c: the set of days ---- */
+/* ---- recur_sets.c: the set of days, sets of times, and places in a set (BYSETPOS) ---- */
 
 void days_make(struct recur *r);       /* from r->rule */
 bool days_none(const struct recur *r); /* no day ever matches */
@@ -74,8 +74,6 @@ int64_t days_count(const struct recur *r, int64_t from, int64_t end);
 int64_t days_nth(const struct recur *r, int64_t from, int64_t n); /* n-th from 0; it is there */
 bool days_has(const struct recur *r, int64_t day);
 
-/* ---- recur_times.c: sets of times, and places in a set (BYSETPOS) ---- */
-
 void times_make(struct times *t, uint64_t hours, uint64_t minutes, uint64_t seconds);
 int64_t times_rank(const struct times *t, int64_t tod); /* how many are before; tod in [0, 86400] */
 int64_t times_nth(const struct times *t, int64_t n);
@@ -84,7 +82,7 @@ int64_t times_nth(const struct times *t, int64_t n);
 int64_t places_next(const struct rrule *rule, int64_t total, int64_t rank);
 int64_t places_count(const struct rrule *rule, int64_t total, int64_t rank); /* chosen before it */
 
-/* ---- recur_calendar.c and recur_elapsed.c: occurrences on the wall ---- */
+/* ---- recur_calendar.c: occurrences on the wall ---- */
 
 struct effort { /* so that counting can give up */
     int64_t steps;
@@ -95,20 +93,22 @@ int64_t calendar_next(const struct recur *r, int64_t wall_s); /* at or after it,
 /* How many in [from, end). */
 int64_t calendar_count(const struct recur *r, int64_t from, int64_t end, struct effort *effort);
 
-/* The same while one UTC offset holds; at `end` the search ends. */
-int64_t elapsed_next(const struct recur *r, int32_t offset_s, int64_t wall_s, int64_t end);
+/* ---- recur_elapsed.c ---- */
+
+/* How many in [from, end) on the wall, while one UTC offset holds. */
 int64_t elapsed_count(const struct recur *r, int32_t offset_s, int64_t from, int64_t end,
                       struct effort *effort);
-
-/* ---- recur_leap.c: the same over all offsets of the zone ---- */
-
+/* Could the blocks ever begin at one of the times wanted, under this offset? */
+bool elapsed_possible(const struct recur *r, int32_t offset_s);
 void leap_prepare(struct recur *r, int64_t repeat_days); /* chooses the way to search */
 int64_t leap_next(const struct recur *r, int64_t at_s, int64_t end_s); /* an instant, or NEVER */
 
-/* ---- recur_sparse.c ---- */
+/* ---- recur_rule.c: instants of a rule alone ---- */
 
-/* Could the blocks ever begin at one of the times wanted, under this offset? */
-bool elapsed_possible(const struct recur *r, int32_t offset_s);
+int64_t rule_next(const struct recur *r, int64_t after_s); /* or NEVER; knows r->end_s */
+int64_t rule_count(const struct recur *r, int64_t from_s, int64_t end_s, struct effort *effort);
+/* Where COUNT ends; false when that took too long to find. */
+bool rule_count_out(const struct recur *r, uint32_t count, int64_t *out_s);
 
 static inline int64_t gcd(int64_t a, int64_t b)
 {
