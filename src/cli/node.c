@@ -184,8 +184,7 @@ static size_t seat_guests(struct node *node)
 
 static bool start_engine(struct node *node, struct err *err)
 {
-    struct engine_host host = api_engine_host(node->api);
-    node_listen_in(node, &host);
+    struct engine_host host = node_engine_host(node);
     host.abort = on_abort;
     host.abort_arg = node;
     const struct engine_options options = {

@@ -67,7 +67,6 @@ struct node {
     struct guest *guests[NODE_GUESTS_MAX]; /* of the engine */
     struct engine *engine;
     struct fleet *_Atomic fleet; /* NULL: alone */
-    struct engine_host inner;    /* what the api wants to be told */
     struct broker_options broker_options;
     struct queries *queries;
     struct starter *starter; /* of commands; NULL: there are none */
@@ -93,7 +92,7 @@ void node_close(struct node *node);
 bool node_is_loopback(struct str host);
 
 /* node_fleet.c: among others, where the store is shared. */
-void node_listen_in(struct node *node, struct engine_host *host);     /* events go to others too */
+struct engine_host node_engine_host(struct node *node);               /* events go to others too */
 MUST_CHECK bool node_read_shared(struct node *node, struct err *err); /* before anybody comes */
 MUST_CHECK bool node_join_fleet(struct node *node, struct err *err);
 

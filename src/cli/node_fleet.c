@@ -11,13 +11,7 @@
 #define SHARED_WAIT_MS  (10 * SECOND_MS) /* for a second connection to the store, at the start */
 #define SHARED_PAUSE_MS 50
 
-/* ---- What the engine says: to the api, and to other nodes ---- */
-
-static void on_answered(void *arg, struct list *commands)
-{
-    struct node *node = arg;
-    node->inner.answered(node->inner.arg, commands);
-}
+/* ---- What the engine says: to streams, and to other nodes ---- */
 
 static void on_happened(void *arg, struct event_batch *events)
 {
@@ -26,30 +20,24 @@ static void on_happened(void *arg, struct event_batch *events)
     if (fleet != NULL) {
         fleet_tell(fleet, events);
     }
-    node->inner.happened(node->inner.arg, events);
+    events_give(node->events, events);
 }
 
 static void on_engine_failed(void *arg, const struct err *err)
 {
-    struct node *node = arg;
-    node->inner.failed(node->inner.arg, err);
+    api_engine_failed(((struct node *)arg)->api, err);
 }
 
-void node_listen_in(struct node *node, struct engine_host *host)
+struct engine_host node_engine_host(struct node *node)
 {
-    node->inner = *host;
-    host->arg = node;
-    host->answered = on_answered;
-    host->happened = on_happened;
-    host->failed = on_engine_failed;
+    return (struct engine_host){.arg = node, .happened = on_happened, .failed = on_engine_failed};
 }
 
 /* ---- What others say ---- */
 
 static void on_heard(void *arg, struct event_batch *events)
 {
-    struct node *node = arg;
-    node->inner.happened(node->inner.arg, events);
+    events_give(((struct node *)arg)->events, events);
 }
 
 /* ---- Who may speak to us ---- */

@@ -150,6 +150,7 @@ void api_give(struct api *api, struct command *command)
 {
     assert(command_is_from(command, BY_CLIENT | BY_OPERATOR | BY_SERVER));
     api->commands_given[command->kind]++;
+    command->reply_to = &api->answers;
     list_append(&api->outgoing, &command->link);
 }
 
@@ -177,30 +178,11 @@ static void wake_loop(void *arg)
     uv_async_send(&((struct api *)arg)->wake);
 }
 
-static void engine_answered(void *arg, struct list *commands)
+void api_engine_failed(struct api *api, const struct err *err)
 {
-    channel_give_all(&((struct api *)arg)->answers, commands);
-}
-
-static void engine_happened(void *arg, struct event_batch *events)
-{
-    events_give(((struct api *)arg)->options.events, events);
-}
-
-static void engine_failed(void *arg, const struct err *err)
-{
-    struct api *api = arg;
     log_error("the store cannot be trusted any more: %s", err->text);
     atomic_store(&api->engine_failed, true);
     wake_loop(api);
-}
-
-struct engine_host api_engine_host(struct api *api)
-{
-    return (struct engine_host){.arg = api,
-                                .answered = engine_answered,
-                                .happened = engine_happened,
-                                .failed = engine_failed};
 }
 
 void api_join(struct api *api, struct fleet *fleet)

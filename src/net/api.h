@@ -1,10 +1,10 @@
 /* net/api.h: the HTTP API: requests become commands and queries, their answers become JSON.
  *
  * Translates; decides nothing. Commands that were read in one turn of the loop go to the engine
- * together; answers come back once per commit. Start in this order: events, api, engine (with
- * api_engine_host), queries (with api_query_answered), server (with api_admit, api_handle),
- * api_open(). Stop: server_stop, engine_stop, engine_free, queries_stop, api_stop, let the loop run
- * out, free.
+ * together; answers come back once per commit. Start in this order: events, api, engine (whose host
+ * tells events_give() and api_engine_failed()), queries (with api_query_answered), server (with
+ * api_admit, api_handle), api_open(). Stop: server_stop, engine_stop, engine_free, queries_stop,
+ * api_stop, let the loop run out, free.
  *
  * Thread: net loop, but for the callbacks that say otherwise.
  *
@@ -46,8 +46,8 @@ struct api_options {
 
 MUST_CHECK bool api_start(const struct api_options *options, struct api **out, struct err *err);
 
-/* What engine_new() and queries_start() are given. Called on their threads. */
-struct engine_host api_engine_host(struct api *api);
+/* On the threads of the engine and of the readers. */
+void api_engine_failed(struct api *api, const struct err *err); /* the server ends soon */
 void api_query_answered(void *api, struct query *query);
 struct channel *api_assistant_notes(struct api *api); /* for assistant_pool_start() */
 

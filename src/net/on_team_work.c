@@ -91,11 +91,11 @@ static void claim_of_team(struct call *call)
                                                  .max = 1,
                                                  .lease_ms = own->lease_ms,
                                                  .wait = own->wait_ms > 0,
+                                                 .wait_ms = own->wait_ms,
                                                  .serial = ++call->api->claims};
     call->done = answer_claim;
     if (own->wait_ms > 0) {
         call->exchange->gone = claim_stop;
-        exchange_timer(call->exchange, own->wait_ms, claim_stop);
     }
 }
 

@@ -55,7 +55,7 @@ static void answer_claim(struct call *call)
     call_answer(call, 200);
 }
 
-/* The engine answers the claim, with no task if it has found none yet. */
+/* The client left: the engine answers the claim, with no task if it has found none yet. */
 static void claim_stop(struct exchange *exchange)
 {
     struct call *call = exchange->user;
@@ -74,12 +74,12 @@ bool on_task_claim(struct call *call, struct err *err)
     }
     struct command *command = call_command(call, COMMAND_CLAIM);
     command->claim = claim;
+    command->claim.wait_ms = in.wait_ms;
     command->claim.serial = ++call->api->claims;
     call->own = command;
     call->done = answer_claim;
     if (claim.wait) {
         call->exchange->gone = claim_stop;
-        exchange_timer(call->exchange, in.wait_ms, claim_stop);
     }
     return true;
 }

@@ -31,12 +31,20 @@ static struct str name_of(const struct engine *engine, struct str worker, struct
                : worker;
 }
 
+static int64_t real_ms(void)
+{
+    return clock_real_mono_us() / 1000;
+}
+
 void prepare_claim(struct batch *batch, struct command *command)
 {
     struct engine *engine = batch->engine;
     struct command_claim *claim = &command->claim;
     claim->count = claim->proposal = 0;
     claim->tasks = NULL;
+    if (claim->wait_ms > 0 && claim->deadline_real_ms == 0) { /* a second batch gives no new time */
+        claim->deadline_real_ms = real_ms() + claim->wait_ms;
+    }
     claim->worker = name_of(engine, claim->worker, command->arena);
     struct worker *worker = worker_seen(&engine->workers, claim->worker, batch->now);
     worker_asked(worker, claim->types, claim->types_count, claim->queues, claim->queues_count,
@@ -255,10 +263,30 @@ void on_claim(struct batch *batch, struct command *command)
 
 /* ---- Waiting ---- */
 
+static bool sooner(const struct heap_node *a, const struct heap_node *b)
+{
+    return HOLDER(a, struct command_claim, deadline)->deadline_real_ms <
+           HOLDER(b, struct command_claim, deadline)->deadline_real_ms;
+}
+
 void claims_init(struct claims *claims)
 {
     list_init(&claims->waiting);
     claims->count = 0;
+    claims->deadlines = HEAP_INIT(sooner);
+}
+
+void claims_fini(struct claims *claims)
+{
+    heap_fini(&claims->deadlines);
+}
+
+int64_t claims_in_ms(const struct claims *claims)
+{
+    const struct heap_node *top = heap_top(&claims->deadlines);
+    return top == NULL
+               ? NEVER_MS
+               : MAX(HOLDER(top, struct command_claim, deadline)->deadline_real_ms - real_ms(), 0);
 }
 
 static size_t places_count(const struct command_claim *claim)
@@ -282,6 +310,9 @@ void claim_park(struct engine *engine, struct command *command)
         }
     }
     list_append(&engine->claims.waiting, &claim->waiting);
+    if (claim->wait_ms > 0) {
+        heap_add(&engine->claims.deadlines, &claim->deadline);
+    }
     engine->claims.count += !is_ours(claim);
     worker_get(&engine->workers, claim->worker)->waiting++;
 }
@@ -297,6 +328,9 @@ void claim_unpark(struct engine *engine, struct command *command)
         }
     }
     list_remove(&claim->waiting);
+    if (heap_has(&claim->deadline)) {
+        heap_remove(&engine->claims.deadlines, &claim->deadline);
+    }
     engine->claims.count -= !is_ours(claim);
     worker_get(&engine->workers, claim->worker)->waiting--;
 }
@@ -375,6 +409,20 @@ void claim_stop_waiting(struct batch *batch, struct command *waiting)
         claim_unpark(batch->engine, waiting);
         waiting->claim.count = 0;
         list_append(&batch->answered, &waiting->link);
+    }
+}
+
+void claims_time_out(struct batch *batch)
+{
+    const struct heap *deadlines = &batch->engine->claims.deadlines;
+    int64_t now_ms = deadlines->count == 0 ? 0 : real_ms();
+    for (struct heap_node *top; (top = heap_top(deadlines)) != NULL;) {
+        struct command_claim *claim = HOLDER(top, struct command_claim, deadline);
+        if (claim->deadline_real_ms > now_ms) {
+            return;
+        }
+        heap_remove(&batch->engine->claims.deadlines, top);
+        claim_stop_waiting(batch, HOLDER(claim, struct command, claim));
     }
 }
 

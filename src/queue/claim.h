@@ -17,11 +17,13 @@ struct engine;
 struct item;
 struct worker;
 
-struct claims {          /* those that wait */
-    struct list waiting; /* oldest first: command_claim.waiting */
-    size_t count;        /* without those of workers inside the server */
+struct claims {            /* those that wait */
+    struct list waiting;   /* oldest first: command_claim.waiting */
+    size_t count;          /* without those of workers inside the server */
+    struct heap deadlines; /* of those that wait no longer than a time: command_claim.deadline */
 };
 void claims_init(struct claims *claims);
+void claims_fini(struct claims *claims);
 
 /* ---- Proposals: before the batch is loaded (propose.c) ---- */
 
@@ -59,6 +61,10 @@ void claim_park(struct engine *engine, struct command *command);
 void claim_unpark(struct engine *engine, struct command *command);
 void claim_stop_waiting(struct batch *batch, struct command *waiting); /* it gets no task */
 void claims_signal(struct batch *batch, const struct worker *worker);  /* those of it that wait */
-void claims_unpark_all(struct engine *engine, struct list *out);       /* all, unanswered */
+/* Those whose time is over are answered with no task. The time is real: a clock that is wound by
+ * hand does not move it. */
+void claims_time_out(struct batch *batch);
+int64_t claims_in_ms(const struct claims *claims);               /* of real time; NEVER_MS: none */
+void claims_unpark_all(struct engine *engine, struct list *out); /* all, unanswered */
 
 #endif

@@ -97,7 +97,9 @@ struct command_claim {
     bool any_queue; /* every queue there is: workers inside the server */
     size_t max;
     int64_t lease_ms; /* of a worker outside; that of work in the server is the engine's to say */
-    bool wait; /* hold the answer until there is a task or COMMAND_CLAIM_STOP names the serial */
+    bool wait; /* hold the answer until there is a task, wait_ms have passed, or COMMAND_CLAIM_STOP
+                  names the serial */
+    int64_t wait_ms;    /* of real time, also where the clock is wound by hand; 0: no limit */
     uint64_t serial;    /* the sender's own number for this claim, unique per engine */
     struct task *tasks; /* out: whole tasks, RUNNING, their token in `token` */
     struct claim_facts {
@@ -109,6 +111,8 @@ struct command_claim {
     struct claim_place
         *places; /* the engine's own while the claim waits: one in each queue's line */
     struct link waiting;
+    struct heap_node deadline; /* the engine's own: among claims.deadlines ... */
+    int64_t deadline_real_ms;  /* ... with this time; 0: not set yet */
     size_t proposal; /* the engine's own: 1 + its place among the batch's proposals; 0: none */
 };
 
@@ -363,7 +367,7 @@ struct command {
     struct arena *arena;
     struct err err;           /* out: ERR_NONE when done */
     void *sender;             /* the sender's own */
-    struct channel *reply_to; /* where the answer is given; NULL: to the engine's host */
+    struct channel *reply_to; /* where the answer is given, once per commit */
     union {
         struct command_create create;
         struct command_claim claim;

@@ -8,6 +8,8 @@
  * SPDX-License-Identifier: MIT */
 #include "queue/engine.h"
 
+#include <assert.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "queue/decide.h"
@@ -80,18 +82,21 @@ void engine_ready(void *engine_pointer, struct str queue, struct str type)
 
 /* ---- Answers ---- */
 
-static void answer(struct engine *engine, struct list *commands)
+/* Each sender has its answers at once: it is woken once for all of them. */
+static void answer(struct list *commands)
 {
-    LIST_EACH(commands, it)
-    {
-        struct command *command = HOLDER(it, struct command, link);
-        if (command->reply_to != NULL) {
-            list_remove(it);
-            channel_give(command->reply_to, it);
+    while (!list_empty(commands)) {
+        struct channel *to = HOLDER(list_first(commands), struct command, link)->reply_to;
+        struct list theirs;
+        list_init(&theirs);
+        LIST_EACH(commands, it)
+        {
+            if (HOLDER(it, struct command, link)->reply_to == to) {
+                list_remove(it);
+                list_append(&theirs, it);
+            }
         }
-    }
-    if (!list_empty(commands)) {
-        engine->with.host.answered(engine->with.host.arg, commands);
+        channel_give_all(to, &theirs);
     }
 }
 
@@ -163,6 +168,7 @@ static void decide_all(struct batch *batch)
         }
         decide(batch, HOLDER(it, struct command, link));
     }
+    claims_time_out(batch);
     claims_decide(batch);
     turns_decide(batch);
     flow_follow(batch);
@@ -293,9 +299,23 @@ static void tend(struct engine *engine, struct now now)
     }
 }
 
+/* Each can be decided, and answered. */
+bool engine_accepts(const struct list *commands)
+{
+    LIST_EACH(commands, it)
+    {
+        const struct command *command = HOLDER(it, struct command, link);
+        if (command->kind >= COMMAND_KINDS || command->arena == NULL || command->reply_to == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool engine_step(struct engine *engine, struct list *commands)
 {
     struct list answered;
+    assert(engine_accepts(commands));
     struct err err = {.kind = ERR_FATAL, .text = "the store failed"};
     int64_t wait_ms;
     list_init(&answered);
@@ -303,7 +323,7 @@ bool engine_step(struct engine *engine, struct list *commands)
     if (engine->dead) {
         err_set(&err, ERR_UNAVAILABLE, "the store failed; the server is ending");
         return_everything(engine, &err, &answered);
-        answer(engine, &answered);
+        answer(&answered);
         return false;
     }
     wind_begin(engine);
@@ -312,7 +332,7 @@ bool engine_step(struct engine *engine, struct list *commands)
     failover_look(engine, clock_now(engine->with.clock));
     timers_fire(engine, clock_now(engine->with.clock), &answered);
     wind_end(engine, &answered);
-    answer(engine, &answered);
+    answer(&answered);
     if (engine->dead) {
         engine->with.host.failed(engine->with.host.arg, &err);
         return false;
@@ -322,7 +342,7 @@ bool engine_step(struct engine *engine, struct list *commands)
     }
     bool winds = !list_empty(&engine->winding.commands) && wind_rests(engine, &wait_ms);
     return !list_empty(&engine->pending) || !list_empty(&engine->jobs) || winds ||
-           engine_due_in_ms(engine) == 0;
+           engine_due_in_ms(engine) == 0 || claims_in_ms(&engine->claims) == 0;
 }
 
 bool engine_paused(const struct engine *engine, struct now now)
@@ -363,7 +383,7 @@ void engine_free(struct engine *engine)
     }
     list_init(&held);
     return_everything(engine, &err, &held);
-    answer(engine, &held);
+    answer(&held);
     due_fini(&engine->due);
     lanes_fini(&engine->lanes);
     workers_fini(&engine->workers);
@@ -372,5 +392,6 @@ void engine_free(struct engine *engine)
     shared_fini(engine);
     mem_free(engine->unfollowed.at);
     timers_fini(&engine->timers);
+    claims_fini(&engine->claims);
     mem_free(engine);
 }

@@ -76,6 +76,8 @@ bool engine_paused(const struct engine *engine, struct now now);
 /* Until something happens by itself, the store's upkeep aside; NEVER_MS: nothing will. */
 int64_t engine_event_in_ms(struct engine *engine, struct now now);
 
+bool engine_accepts(const struct list *commands); /* for assert: they are whole */
+
 /* boot.c: memory and hints are rebuilt from the store. */
 MUST_CHECK bool boot_engine(struct engine *engine, struct err *err);
 

@@ -23,10 +23,10 @@
 
 struct engine;
 
-/* How the engine speaks back, on its own thread, once per commit. */
+/* What the engine says besides its answers, which go to each command's `reply_to`: on its own
+ * thread, once per commit. */
 struct engine_host {
     void *arg;
-    void (*answered)(void *arg, struct list *commands);      /* takes the commands back */
     void (*happened)(void *arg, struct event_batch *events); /* takes the batch; may be NULL */
     /* An attempt of a worker inside the server should stop. NULL: there are none. */
     void *abort_arg;

@@ -5,6 +5,7 @@
  * With nothing due it does not wake at all.
  *
  * SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -47,16 +48,17 @@ static int64_t settle_in_ms(const struct engine *engine)
     if (!list_empty(&engine->winding.commands) && !wind_rests(engine, &wait_ms)) {
         in = MIN(in, wait_ms);
     }
-    return in == NEVER_MS ? -1 : in;
+    return in;
 }
 
 static void sleep_until_work(struct engine *engine)
 {
-    int64_t due_in_ms =
-        engine->with.clock->by_hand ? settle_in_ms(engine) : engine_due_in_ms(engine);
+    bool by_hand = engine->with.clock->by_hand;
+    int64_t in_ms = by_hand ? settle_in_ms(engine) : engine_due_in_ms(engine);
+    in_ms = MIN(in_ms < 0 ? NEVER_MS : in_ms, claims_in_ms(&engine->claims));
     struct pollfd fds[2] = {{.fd = engine->thread.wake_fd, .events = POLLIN},
                             {.fd = engine->thread.wall_fd, .events = POLLIN}};
-    poll(fds, 2, (int)MIN(due_in_ms, INT_MAX));
+    poll(fds, 2, in_ms == NEVER_MS ? -1 : (int)MIN(in_ms, INT_MAX));
     if (fds[0].revents != 0) {
         clear(fds[0].fd);
     }
@@ -102,6 +104,7 @@ bool engine_start(struct engine *engine, struct err *err)
 
 void engine_give(struct engine *engine, struct list *commands)
 {
+    assert(engine_accepts(commands));
     channel_give_all(&engine->thread.inbox, commands);
 }
 

@@ -11,6 +11,16 @@
 #include "test.h"
 #include "wire/json.h"
 
+static void on_happened(void *arg, struct event_batch *events)
+{
+    events_give(((struct rig *)arg)->events, events);
+}
+
+static void on_failed(void *arg, const struct err *err)
+{
+    api_engine_failed(((struct rig *)arg)->api, err);
+}
+
 static bool on_head(struct stand *stand, struct exchange *exchange)
 {
     return api_admit(((struct rig *)stand->user)->api, exchange);
@@ -37,16 +47,17 @@ static void open_engine(struct rig *rig)
     rig->guests[0] = planner_guest(rig->planner);
     rig->lead = lead_new(&(struct lead_options){0});
     rig->guests[1] = lead_guest(rig->lead);
-    CHECK_OK(engine_new(&(struct engine_options){.store = rig->store,
-                                                 .broker = rig->broker,
-                                                 .clock = &rig->clock,
-                                                 .rand = &rig->rand,
-                                                 .host = api_engine_host(rig->api),
-                                                 .waiting_max = 2,
-                                                 .grace_ms = 10000,
-                                                 .guests = rig->guests,
-                                                 .guests_count = 2},
-                        &rig->engine, &err));
+    CHECK_OK(engine_new(
+        &(struct engine_options){.store = rig->store,
+                                 .broker = rig->broker,
+                                 .clock = &rig->clock,
+                                 .rand = &rig->rand,
+                                 .host = {.arg = rig, .happened = on_happened, .failed = on_failed},
+                                 .waiting_max = 2,
+                                 .grace_ms = 10000,
+                                 .guests = rig->guests,
+                                 .guests_count = 2},
+        &rig->engine, &err));
     CHECK_OK(engine_start(rig->engine, &err));
     CHECK_OK(queries_start(rig->store, 1, api_query_answered, rig->api, &rig->queries, &err));
 }

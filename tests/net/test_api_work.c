@@ -174,8 +174,11 @@ TEST(a_task_that_was_claimed_for_a_client_that_left_is_released)
                                    .priority = TASK_NORMAL,
                                    .progress = -1,
                                    .cost = TASK_COST_NONE}};
-    struct command create = {
-        .kind = COMMAND_CREATE, .arena = &rig.arena, .sender = &sender, .create = {&order, 1}};
+    struct command create = {.kind = COMMAND_CREATE,
+                             .arena = &rig.arena,
+                             .sender = &sender,
+                             .reply_to = &rig.api->answers,
+                             .create = {&order, 1}};
     struct list commands;
     list_init(&commands);
     list_append(&commands, &create.link);

@@ -7,10 +7,13 @@
 
 /* ---- What the engine tells ---- */
 
-static void on_answered(void *arg, struct list *commands)
+static void on_answers(void *arg)
 {
-    (void)arg;
-    LIST_EACH(commands, it)
+    struct bench *b = arg;
+    struct list commands;
+    list_init(&commands);
+    channel_take(&b->answers, &commands);
+    LIST_EACH(&commands, it)
     {
         struct call *call = HOLDER(HOLDER(it, struct command, link), struct call, command);
         list_remove(it);
@@ -45,8 +48,7 @@ static void build(struct bench *b)
     b->with.broker = b->broker;
     b->with.clock = &b->clock;
     b->with.rand = &b->rand;
-    b->with.host = (struct engine_host){
-        .arg = b, .answered = on_answered, .happened = on_happened, .failed = on_failed};
+    b->with.host = (struct engine_host){.arg = b, .happened = on_happened, .failed = on_failed};
     CHECK_OK(engine_new(&b->with, &b->engine, &err));
 }
 
@@ -58,6 +60,7 @@ static void open_once(struct bench *b)
     b->disk = memory_disk_new();
     clock_init_by_hand(&b->clock, BENCH_START_MS);
     rand_init_seed(&b->rand, 1);
+    channel_init(&b->answers, on_answers, b);
     list_init(&b->given);
     list_init(&b->events);
     build(b);
@@ -84,6 +87,7 @@ void bench_fini(struct bench *b)
         return;
     }
     tear_down(b);
+    channel_fini(&b->answers);
     memory_disk_free(b->disk);
     LIST_EACH(&b->events, it)
     {
@@ -106,6 +110,7 @@ struct call *bench_call(struct bench *b, enum command_kind kind)
 
 void bench_give(struct bench *b, struct call *call)
 {
+    call->command.reply_to = &b->answers;
     list_append(&b->given, &call->command.link);
 }
 

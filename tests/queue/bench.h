@@ -34,6 +34,7 @@ struct bench {
     struct rand rand;
     struct arena arena; /* holds every call and answer */
     struct list given;  /* for the next batch */
+    struct channel answers;
     struct list events; /* event_batch.link */
     size_t failures;    /* how often host.failed was called */
 };

@@ -22,7 +22,8 @@ struct sender {
     pthread_t id;
     pthread_mutex_t lock;
     pthread_cond_t came;
-    struct list answers;
+    struct channel answers;
+    size_t came_back;
     size_t done; /* tasks completed by this worker */
 };
 
@@ -36,18 +37,13 @@ struct plant {
     _Atomic size_t events;
 };
 
-static void on_answered(void *arg, struct list *commands)
+static void on_answer(void *arg)
 {
-    (void)arg;
-    LIST_EACH(commands, it)
-    {
-        struct sender *sender = HOLDER(it, struct command, link)->sender;
-        list_remove(it);
-        pthread_mutex_lock(&sender->lock);
-        list_append(&sender->answers, it);
-        pthread_cond_signal(&sender->came);
-        pthread_mutex_unlock(&sender->lock);
-    }
+    struct sender *sender = arg;
+    pthread_mutex_lock(&sender->lock);
+    sender->came_back++;
+    pthread_cond_signal(&sender->came);
+    pthread_mutex_unlock(&sender->lock);
 }
 
 static void on_happened(void *arg, struct event_batch *events)
@@ -68,15 +64,16 @@ static void ask(struct sender *sender, struct command *command)
 {
     struct list one;
     list_init(&one);
-    command->sender = sender;
+    command->reply_to = &sender->answers;
     list_append(&one, &command->link);
     engine_give(sender->plant->engine, &one);
     pthread_mutex_lock(&sender->lock);
-    while (list_empty(&sender->answers)) {
+    while (sender->came_back == 0) {
         pthread_cond_wait(&sender->came, &sender->lock);
     }
-    list_remove(list_first(&sender->answers));
+    sender->came_back--;
     pthread_mutex_unlock(&sender->lock);
+    CHECK(channel_take(&sender->answers, &one) && list_first(&one) == &command->link);
 }
 
 static void *produce(void *arg)
@@ -149,27 +146,39 @@ static void open_plant(struct plant *plant)
                                                   .ready = engine_ready,
                                                   .arg = &plant->engine},
                          &plant->broker, &err));
-    struct engine_options options = {.store = plant->store,
-                                     .broker = plant->broker,
-                                     .clock = &plant->clock,
-                                     .rand = &plant->rand,
-                                     .host = {.arg = plant,
-                                              .answered = on_answered,
-                                              .happened = on_happened,
-                                              .failed = on_failed},
-                                     .waiting_max = 100,
-                                     .grace_ms = 1000};
+    struct engine_options options = {
+        .store = plant->store,
+        .broker = plant->broker,
+        .clock = &plant->clock,
+        .rand = &plant->rand,
+        .host = {.arg = plant, .happened = on_happened, .failed = on_failed},
+        .waiting_max = 100,
+        .grace_ms = 1000};
     CHECK_OK(engine_new(&options, &plant->engine, &err));
     CHECK_OK(engine_start(plant->engine, &err));
+}
+
+static void close_plant(struct plant *plant)
+{
+    engine_stop(plant->engine);
+    engine_free(plant->engine);
+    broker_close(plant->broker);
+    store_close(plant->store);
+    mem_free(plant);
+}
+
+static void init_sender(struct plant *plant, struct sender *sender)
+{
+    sender->plant = plant;
+    pthread_mutex_init(&sender->lock, NULL);
+    pthread_cond_init(&sender->came, NULL);
+    channel_init(&sender->answers, on_answer, sender);
 }
 
 static void start(struct plant *plant, size_t i, void *(*run)(void *))
 {
     struct sender *sender = &plant->senders[i];
-    sender->plant = plant;
-    pthread_mutex_init(&sender->lock, NULL);
-    pthread_cond_init(&sender->came, NULL);
-    list_init(&sender->answers);
+    init_sender(plant, sender);
     CHECK_EQ(pthread_create(&sender->id, NULL, run, sender), 0);
 }
 
@@ -188,6 +197,25 @@ static void wait_until_done(struct plant *plant, struct sender *asker, int64_t t
     ask(asker, &drain);
     arena_fini(&arena);
     (void)plant;
+}
+
+TEST(a_claim_waits_no_longer_than_its_time_on_a_thread_that_sleeps)
+{
+    struct arena arena = ARENA_INIT;
+    struct plant *plant = mem_new(struct plant);
+    open_plant(plant);
+    init_sender(plant, &plant->senders[0]);
+    struct command claim = {
+        .kind = COMMAND_CLAIM,
+        .arena = &arena,
+        .claim = {.worker = STR("w"), .max = 1, .lease_ms = 1000, .wait = true, .wait_ms = 20}};
+    int64_t before_us = clock_real_mono_us();
+    ask(&plant->senders[0], &claim);
+    CHECK_EQ(claim.err.kind, ERR_NONE);
+    CHECK_EQ(claim.claim.count, 0);
+    CHECK(clock_real_mono_us() - before_us >= 19000);
+    close_plant(plant);
+    arena_fini(&arena);
 }
 
 TEST(every_command_of_every_thread_is_answered_and_every_task_done_once)
@@ -210,8 +238,5 @@ TEST(every_command_of_every_thread_is_answered_and_every_task_done_once)
 
     CHECK_EQ(done, PRODUCERS * EACH);
     CHECK(plant->events >= 3 * done);
-    engine_free(plant->engine);
-    broker_close(plant->broker);
-    store_close(plant->store);
-    mem_free(plant);
+    close_plant(plant);
 }

@@ -188,6 +188,24 @@ TEST(a_stopped_claim_is_answered_with_nothing)
     CHECK(id_eq(other->command.claim.tasks[0].id, id));
 }
 
+TEST(a_claim_waits_by_real_time_though_the_clock_is_wound_by_hand)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct call *patient = bench_claim_call(&b, (struct bench_claim){.max = 1, .wait = true});
+    struct call *brief = bench_claim_call(&b, (struct bench_claim){.max = 1, .wait = true});
+    patient->command.claim.wait_ms = CLAIM_WAIT_MAX;
+    brief->command.claim.wait_ms = 1;
+    bench_give(&b, patient);
+    bench_give(&b, brief);
+    bench_pass_ms(&b, 2 * CLAIM_WAIT_MAX);
+    WAIT_FOR(!bench_step(&b) && brief->answered);
+    CHECK_EQ(brief->command.err.kind, ERR_NONE);
+    CHECK_EQ(brief->command.claim.count, 0);
+    CHECK(!patient->answered);
+    bench_create(&b, "t");
+    CHECK_EQ(patient->command.claim.count, 1);
+}
+
 TEST(a_claim_may_be_stopped_in_the_batch_it_came_with)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;

@@ -155,6 +155,7 @@ struct sim {
 
     struct arena arena; /* of all calls */
     struct list given;
+    struct channel answers;
     struct event_batch *events;    /* of this batch */
     struct call *calls[CALLS_MAX]; /* in flight, and those answered by this batch */
     size_t calls_count;

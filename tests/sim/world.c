@@ -13,10 +13,13 @@
 #define GRACE_MS    10000
 #define BATCHES_MAX 1000 /* an engine that has work for longer never comes to rest */
 
-static void on_answered(void *arg, struct list *commands)
+static void on_answers(void *arg)
 {
-    (void)arg;
-    LIST_EACH(commands, it)
+    struct sim *sim = arg;
+    struct list commands;
+    list_init(&commands);
+    channel_take(&sim->answers, &commands);
+    LIST_EACH(&commands, it)
     {
         struct call *call = HOLDER(HOLDER(it, struct command, link), struct call, command);
         list_remove(it);
@@ -76,7 +79,6 @@ static void build(struct sim *sim)
                                      .clock = &sim->clock,
                                      .rand = &sim->engine_rand,
                                      .host = {.arg = sim,
-                                              .answered = on_answered,
                                               .happened = on_happened,
                                               .failed = on_failed,
                                               .abort = on_abort,
@@ -104,6 +106,7 @@ void world_open(struct sim *sim)
     sim->disk = memory_disk_new();
     clock_init_by_hand(&sim->clock, START_MS);
     list_init(&sim->given);
+    channel_init(&sim->answers, on_answers, sim);
     build(sim);
 }
 
@@ -154,6 +157,7 @@ void world_give(struct sim *sim, struct call *call)
     }
     if (!sim->failed) {
         sim->calls[sim->calls_count++] = call;
+        call->command.reply_to = &sim->answers;
         list_append(&sim->given, &call->command.link);
     }
 }

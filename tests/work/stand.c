@@ -29,12 +29,6 @@ static void wait_for(sem_t *sem)
 
 /* ---- What the engine tells ---- */
 
-static void on_answered(void *arg, struct list *commands)
-{
-    (void)arg;
-    (void)commands; /* every command here has a reply_to */
-}
-
 static void on_happened(void *arg, struct event_batch *events)
 {
     channel_give(&((struct stand *)arg)->events, &events->link);
@@ -70,7 +64,6 @@ static void open_engine(struct stand *s, const struct stand_options *options)
                                                  .clock = &s->clock,
                                                  .rand = &s->rand,
                                                  .host = {.arg = s,
-                                                          .answered = on_answered,
                                                           .happened = on_happened,
                                                           .abort = on_abort,
                                                           .abort_arg = s,
