@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "store/counts.h"
 
-#include "base/mem.h"
+#include "base/array.h"
 
 struct count_queue {
     struct map_node node;
@@ -40,11 +40,8 @@ static size_t take_slot(struct counts *counts)
     if (counts->spare_count > 0) {
         return counts->spare[--counts->spare_count];
     }
-    if (counts->count == counts->room) {
-        counts->room = MAX(16, counts->room * 2);
-        counts->at = mem_array(counts->at, counts->room, sizeof(*counts->at));
-    }
-    return counts->count++;
+    *ARRAY_PUSH(counts->at, counts->count, counts->room) = NULL;
+    return counts->count - 1;
 }
 
 static struct count_queue *add_queue(struct counts *counts, struct str name, uint64_t hash)
@@ -64,15 +61,11 @@ static struct count_queue *add_queue(struct counts *counts, struct str name, uin
 /* Under the lock. */
 static void drop_queue(struct counts *counts, struct count_queue *queue)
 {
-    if (counts->spare_count == counts->spare_room) {
-        counts->spare_room = MAX(16, counts->spare_room * 2);
-        counts->spare = mem_array(counts->spare, counts->spare_room, sizeof *counts->spare);
-    }
     if (link_in_list(&queue->history)) {
         list_remove(&queue->history);
         counts->history_count--;
     }
-    counts->spare[counts->spare_count++] = queue->slot;
+    *ARRAY_PUSH(counts->spare, counts->spare_count, counts->spare_room) = queue->slot;
     counts->at[queue->slot] = NULL;
     map_remove(&counts->by_name, &queue->node);
     mem_free(queue);
@@ -137,21 +130,15 @@ void count_change_fini(struct count_change *change)
 
 static struct count_delta *touch(struct count_change *change, size_t slot)
 {
-    if (slot >= change->room) {
-        size_t room = MAX(16, slot * 2);
-        change->at = mem_array(change->at, room, sizeof *change->at);
-        memset(change->at + change->room, 0, (room - change->room) * sizeof *change->at);
-        change->room = room;
+    size_t room = change->room;
+    if (slot >= room) {
+        ARRAY_ROOM(change->at, change->room, slot + 1);
+        memset(change->at + room, 0, (change->room - room) * sizeof *change->at);
     }
     struct count_delta *delta = &change->at[slot];
     if (!delta->touched) {
         delta->touched = true;
-        if (change->touched_count == change->touched_room) {
-            change->touched_room = MAX(16, change->touched_room * 2);
-            change->touched =
-                mem_array(change->touched, change->touched_room, sizeof *change->touched);
-        }
-        change->touched[change->touched_count++] = slot;
+        *ARRAY_PUSH(change->touched, change->touched_count, change->touched_room) = slot;
     }
     return delta;
 }
@@ -166,28 +153,20 @@ void count_change_settings(struct count_change *change, size_t slot)
     touch(change, slot)->settings = true;
 }
 
-static bool worth_listing(const struct count_queue *queue)
+/* Has the queue settings, or tasks of the states below `end`? */
+static bool has_any(const struct count_queue *queue, enum task_state end)
 {
     bool any = queue->settings;
-    for (size_t state = 0; state < TASK_STATES && !any; state++) {
+    for (size_t state = 0; state < end && !any; state++) {
         any = queue->tasks[state] != 0;
     }
     return any;
 }
 
-static bool is_history(const struct count_queue *queue)
-{
-    bool live = queue->settings;
-    for (int state = 0; state < TASK_STATES && !live; state++) {
-        live = !task_state_terminal((enum task_state)state) && queue->tasks[state] != 0;
-    }
-    return !live;
-}
-
 /* Under the lock: after the queue has changed. */
 static void settle_queue(struct counts *counts, struct count_queue *queue)
 {
-    if (!worth_listing(queue)) {
+    if (!has_any(queue, TASK_STATES)) {
         drop_queue(counts, queue);
         return;
     }
@@ -195,7 +174,7 @@ static void settle_queue(struct counts *counts, struct count_queue *queue)
         list_remove(&queue->history);
         counts->history_count--;
     }
-    if (counts->folds && is_history(queue)) {
+    if (counts->folds && !has_any(queue, TASK_COMPLETED)) {
         list_append(&counts->history, &queue->history);
         counts->history_count++;
     }
@@ -250,7 +229,7 @@ void counts_list(struct counts *counts, struct arena *arena, struct store_counts
     out->at = arena_array(arena, struct store_count, MAX(1, counts->count));
     for (size_t i = 0; i < counts->count; i++) {
         const struct count_queue *queue = counts->at[i];
-        if (queue != NULL && worth_listing(queue)) {
+        if (queue != NULL && has_any(queue, TASK_STATES)) {
             struct store_count *count = &out->at[out->count++];
             count->queue = arena_str(arena, queue->name);
             memcpy(count->tasks, queue->tasks, sizeof count->tasks);

@@ -92,13 +92,29 @@ bool tx_find_keys(struct tx *tx, const struct str *keys, size_t n, struct task_i
     return tx->ops->find_keys(tx, keys, n, out, err);
 }
 
+/* I3 and I4, and that a row says whose it is. */
+static bool is_whole(const struct task *task)
+{
+    bool leased = task->state == TASK_RUNNING && !task->container;
+    return !id_none(task->id) && !str_absent(task->type) && !str_absent(task->queue) &&
+           (task->max_retries == TASK_RETRIES_UNLIMITED || task->retries <= task->max_retries) &&
+           leased == (task->lease_until_ms > 0 && !task_state_terminal(task->state));
+}
+
 bool tx_insert(struct tx *tx, const struct task *const *tasks, size_t n, struct err *err)
 {
+    for (size_t i = 0; i < n; i++) {
+        assert(is_whole(tasks[i]));
+    }
     return tx->ops->insert(tx, tasks, n, err);
 }
 
 bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err)
 {
+    for (size_t i = 0; i < n; i++) {
+        assert(id_eq(changes[i].was->id, changes[i].now->id) && is_whole(changes[i].now));
+        assert(changes[i].was->state != TASK_COMPLETED || changes[i].now->state == TASK_COMPLETED);
+    }
     return tx->ops->save(tx, changes, n, err);
 }
 

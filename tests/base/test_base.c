@@ -50,6 +50,20 @@ TEST(a_head_is_cut_between_characters)
     CHECK(str_absent(str_head(STR_NONE, 4)));
 }
 
+TEST(an_array_in_an_arena_grows_and_keeps_what_is_in_it)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    int *at = NULL;
+    size_t count = 0;
+    for (int i = 0; i < 1000; i++) {
+        *ARENA_PUSH(&arena, at, count) = i;
+    }
+    CHECK_EQ(count, 1000);
+    for (int i = 0; i < 1000; i++) {
+        CHECK_EQ(at[i], i);
+    }
+}
+
 TEST(an_array_grows_and_keeps_what_is_in_it)
 {
     struct {

@@ -278,3 +278,12 @@ size_t get_count(const PGresult *rows)
 {
     return (size_t)PQntuples(rows);
 }
+
+void get_ids(const PGresult *rows, struct arena *arena, struct task_id **ids, size_t *count)
+{
+    *count = get_count(rows);
+    *ids = arena_array(arena, struct task_id, *count);
+    for (size_t i = 0; i < *count; i++) {
+        (*ids)[i] = get_id(rows, i, 0);
+    }
+}

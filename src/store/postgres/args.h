@@ -13,6 +13,7 @@
 
 #include <libpq-fe.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "task/task.h"
 
@@ -78,5 +79,7 @@ struct str get_str(const PGresult *rows, size_t row, int column); /* borrowed fr
 struct task_id get_id(const PGresult *rows, size_t row, int column);
 bool get_null(const PGresult *rows, size_t row, int column);
 size_t get_count(const PGresult *rows);
+/* The first column of each row. */
+void get_ids(const PGresult *rows, struct arena *arena, struct task_id **ids, size_t *count);
 
 #endif

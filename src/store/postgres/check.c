@@ -1,19 +1,12 @@
 /* store/postgres/check.c: the doctor's look at a store, beside running nodes.
  *
- * The invariants are SQL (check_*.sql), each a question whose answers are violations: an invariant
+ * The invariants are SQL (check.sql), each a question whose answers are violations: an invariant
  * and a sentence. Everything is seen in one snapshot.
  *
  * Thread: the store's own.
  *
  * SPDX-License-Identifier: MIT */
 #include "store/postgres/postgres.h"
-
-static void tell(const PGresult *rows, store_finding_fn *each, void *arg)
-{
-    for (int i = 0; i < PQntuples(rows); i++) {
-        each(arg, PQgetvalue(rows, i, 0), PQgetvalue(rows, i, 1));
-    }
-}
 
 static bool check_all(struct pg *pg, store_finding_fn *each, void *arg, struct err *err)
 {
@@ -25,7 +18,9 @@ static bool check_all(struct pg *pg, store_finding_fn *each, void *arg, struct e
         if (!pg_ask(pg, pg_checks[i].name, pg_checks[i].text, &rows, err)) {
             return false;
         }
-        tell(rows, each, arg);
+        for (int row = 0; row < PQntuples(rows); row++) {
+            each(arg, PQgetvalue(rows, row, 0), PQgetvalue(rows, row, 1));
+        }
         PQclear(rows);
     }
     return true;

@@ -67,7 +67,7 @@ SELECT 'I4', 'task ' || id || CASE WHEN container AND attempt > 0 THEN ' is a co
 
 -- name: check_i5_documents
 -- I2 and I5: a document is held exactly by the one task of it that runs, or by
--- the batch of that, or it is kept for a run function that has not returned. That there is one holder at most is the
+-- the family of that, or it is kept for a run function that has not returned. That there is one holder at most is the
 -- table's primary key.
 (SELECT 'I5', 'document ' || encode(l.document, 'escape') || ' is held by task ' || l.holder || ', which does not run on it'
    FROM doc_lease l
@@ -153,7 +153,7 @@ UNION ALL
   LIMIT 20);
 
 -- name: check_lines
--- Of those that wait for a document in one batch, queue and type, at least the best is proposed.
+-- Of those that wait for a document in one family, queue and type, at least the best is proposed.
 SELECT 'lines', 'task ' || id || ' is first in its line, but is not proposed'
   FROM (SELECT DISTINCT ON (document, coalesce(batch, '00000000-0000-0000-0000-000000000000'), queue, type) id, offered
           FROM task

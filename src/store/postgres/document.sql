@@ -4,10 +4,10 @@
 -- Tasks that are born running need their documents. Says how many were not granted.
 WITH c AS MATERIALIZED (
     SELECT *
-      FROM @table(c: document bytea, holder uuid, in_batch boolean, node bigint, lock text, since_ms bigint)
+      FROM @table(c: document bytea, holder uuid, in_family boolean, node bigint, lock text, since_ms bigint)
 ), leased AS (
     INSERT INTO doc_lease AS l (document, holder, batch, node, lock, since_ms)
-    SELECT DISTINCT ON (document) document, holder, in_batch, node, lock, since_ms
+    SELECT DISTINCT ON (document) document, holder, in_family, node, lock, since_ms
       FROM c
      ORDER BY document
         ON CONFLICT (document) DO UPDATE

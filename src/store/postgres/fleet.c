@@ -14,19 +14,13 @@
 
 /* ---- Limits ---- */
 
-/* What is in the bucket now: full at first, and no clock of another node empties it. */
-static double tokens_of(const PGresult *rows, size_t i, const struct store_queue *settings,
-                        int64_t now_ms)
+/* What is in the bucket is what may start: it is full at first, and no clock of another node
+ * empties it. */
+static void limit_rate(double kept, int64_t at_ms, int64_t now_ms, struct store_room *room)
 {
-    int64_t at_ms = get_int(rows, i, 6);
-    double burst = rate_burst(settings), passed = (double)MAX(now_ms - at_ms, 0) / 1000;
-    return at_ms == 0 ? burst
-                      : fmin(burst, get_real(rows, i, 5) + passed * settings->rate_per_second);
-}
-
-static void limit_rate(const PGresult *rows, size_t i, int64_t now_ms, struct store_room *room)
-{
-    double tokens = tokens_of(rows, i, &room->settings, now_ms);
+    double burst = rate_burst(&room->settings), passed = (double)MAX(now_ms - at_ms, 0) / 1000;
+    double grown = kept + passed * room->settings.rate_per_second;
+    double tokens = at_ms == 0 ? burst : fmin(burst, grown);
     double whole = fmax(0, rate_whole(tokens));
     if (whole < 1) {
         room->opens_at_ms = now_ms + rate_wait_ms(tokens, room->settings.rate_per_second);
@@ -55,7 +49,7 @@ static void read_room(const PGresult *rows, size_t i, const PGresult *running, i
     settings->burst = get_int(rows, i, 4);
     room->room = settings->paused ? 0 : SIZE_MAX;
     if (!settings->paused && settings->rate_per_second > 0) {
-        limit_rate(rows, i, now_ms, room);
+        limit_rate(get_real(rows, i, 5), get_int(rows, i, 6), now_ms, room);
     }
     if (!settings->paused && settings->max_concurrent > 0) {
         int64_t left = settings->max_concurrent - running_in(running, settings->name);

@@ -21,16 +21,10 @@ static enum pg_id source_of(const struct task_filter *filter)
     return states >> TASK_COMPLETED & 1 ? PG_SELECT_DONE : PG_SELECT_RARE;
 }
 
-/* The smallest id with this first half. */
-static struct task_id bound(uint64_t hi)
-{
-    return (struct task_id){hi, 0};
-}
-
 static void args_filter(struct args *args, const struct task_filter *f, size_t most)
 {
     arg_id(args, f->before);
-    arg_id(args, bound(f->not_before));
+    arg_id(args, (struct task_id){f->not_before, 0}); /* the smallest with this first half */
     arg_small(args, (int32_t)(f->states & STATES_ALL));
     arg_small(args, (int32_t)f->priority);
     arg_text(args, f->type);

@@ -1,4 +1,5 @@
-/* store/postgres/load.c: finds tasks by id and by key, and locks what was found.
+/* store/postgres/load.c: finds tasks by id, by key and by their relations, and locks what was
+ * found.
  *
  * What was loaded cannot change until the transaction ends: others wait, and so the engine may
  * read, decide and write counters as if it were alone. A task that moved between the hot table and
@@ -15,8 +16,10 @@
 #define LOOKS_MAX 8     /* a task that moves more often while we look is somebody's quarrel */
 #define SCAN_PAGE 10000 /* tasks */
 
-/* ---- Ties: what is known of dependencies, so that nobody asks for those that are not there ----
- */
+/* ---- Ties: what is known of dependencies ----
+ *
+ * Nearly every task that starts or ends asks for its dependencies, and nearly none has any: what
+ * was loaded in this transaction is known to have none without asking. */
 
 struct tie {
     struct map_node node;
@@ -44,7 +47,7 @@ static struct tie *tie_get(struct pg_tx *tx, struct task_id id)
     return tie;
 }
 
-bool ties_none(const struct pg_tx *tx, struct task_id id, bool dependents)
+static bool ties_none(const struct pg_tx *tx, struct task_id id, bool dependents)
 {
     const struct tie *tie = tie_find(tx, id);
     return tie != NULL && !(dependents ? tie->dependents : tie->dependencies);
@@ -214,6 +217,66 @@ bool pg_find_keys(struct tx *base, const struct str *keys, size_t n, struct task
         out[get_int(call.result, i, 0) - 1] = get_id(call.result, i, 1);
     }
     pg_calls_fini(&call, 1);
+    return true;
+}
+
+/* ---- Relations ---- */
+
+static bool run_kin(struct pg_tx *tx, const struct kin_query *query, const struct task_id *ids,
+                    size_t count, PGresult **rows, struct err *err)
+{
+    static const enum pg_id statements[KINSHIPS] = {[KIN_CHILDREN] = PG_KIN_CHILDREN,
+                                                    [KIN_WAITING] = PG_KIN_WAITING,
+                                                    [KIN_DEPENDENCIES] = PG_KIN_DEPENDENCIES};
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    arg_ids(&args, ids, count);
+    arg_id(&args, query->after);
+    arg_int(&args, query->most == 0 ? INT64_MAX : (int64_t)query->most);
+    struct pg_call call = {.sql = statements[query->kinship], .args = &args};
+    if (!pg_tx_run(tx, &call, 1, TX_READS, err)) {
+        return err_wrap(err, "find related tasks");
+    }
+    *rows = call.result;
+    return true;
+}
+
+/* Rows come in the order of the ids, and those grow: one walk through both joins them. */
+static void take_kin(const PGresult *rows, const struct kin_query *query, struct arena *arena,
+                     struct kin_list *out)
+{
+    size_t of = 0;
+    out->count = get_count(rows);
+    out->at = arena_array(arena, struct kin, out->count + 1);
+    for (size_t i = 0; i < out->count; i++) {
+        while (!id_eq(query->ids[of], get_id(rows, i, 0))) {
+            of++;
+        }
+        out->at[i] = (struct kin){of, get_id(rows, i, 1), (enum task_state)get_int(rows, i, 2)};
+    }
+}
+
+bool pg_kin(struct tx *base, const struct kin_query *query, struct arena *arena,
+            struct kin_list *out, struct err *err)
+{
+    struct pg_tx *tx = PG_TX(base);
+    struct task_id *ids = arena_array(arena, struct task_id, query->count);
+    PGresult *rows;
+    size_t n = 0;
+    for (size_t i = 0; i < query->count; i++) {
+        if (query->kinship == KIN_CHILDREN ||
+            !ties_none(tx, query->ids[i], query->kinship == KIN_WAITING)) {
+            ids[n++] = query->ids[i];
+        }
+    }
+    if (n == 0) {
+        return true;
+    }
+    if (!run_kin(tx, query, ids, n, &rows, err)) {
+        return false;
+    }
+    take_kin(rows, query, arena, out);
+    PQclear(rows);
     return true;
 }
 

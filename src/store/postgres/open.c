@@ -178,28 +178,24 @@ static bool read_epoch(struct pg_store *store, struct err *err)
     return true;
 }
 
-/* Texts are sent as UTF-8 and must come back as such. */
-static bool check_encoding(const struct pg *pg, struct err *err)
+static bool open_once(struct pg_store *store, const struct store_options *options, struct err *err)
 {
-    const char *encoding = PQparameterStatus(pg->conn, "server_encoding");
-    return (encoding != NULL && strcmp(encoding, "UTF8") == 0) ||
-           err_set(err, ERR_INVALID, "the database must be in UTF8, and is in %s",
-                   encoding == NULL ? "nothing" : encoding);
-}
-
-static bool keep_plans(struct pg_store *store, const struct store_options *options)
-{
+    if (!pg_ready(&store->pg, OPEN_WAIT_MS, err)) {
+        return false;
+    }
+    /* Texts are sent as UTF-8 and must come back as such. */
+    const char *encoding = PQparameterStatus(store->pg.conn, "server_encoding");
+    if (encoding == NULL || strcmp(encoding, "UTF8") != 0) {
+        return err_set(err, ERR_INVALID, "the database must be in UTF8, and is in %s",
+                       encoding == NULL ? "nothing" : encoding);
+    }
+    if (!pg_migrate(&store->pg, options, err)) {
+        return false;
+    }
     if (!options->read_only && !options->no_migrate) {
         pg_plans_open(&store->address.plans, &store->pg);
     }
-    return true;
-}
-
-static bool open_all(struct pg_store *store, const struct store_options *options, struct err *err)
-{
-    return pg_ready(&store->pg, OPEN_WAIT_MS, err) && check_encoding(&store->pg, err) &&
-           pg_migrate(&store->pg, options, err) && keep_plans(store, options) &&
-           (options->read_only ? read_epoch(store, err) : begin_writing(store, err));
+    return options->read_only ? read_epoch(store, err) : begin_writing(store, err);
 }
 
 /* Migrations and what nodes clear up when they start may wait for each other in a circle; then the
@@ -209,7 +205,7 @@ static bool open_again(struct pg_store *store, const struct store_options *optio
     struct err why = ERR_INIT;
     for (int left = OPEN_ATTEMPTS; left > 0; left--) {
         why = ERR_INIT;
-        if (open_all(store, options, &why)) {
+        if (open_once(store, options, &why)) {
             return true;
         }
         if (why.kind != ERR_CONFLICT) {

@@ -111,7 +111,9 @@ bool pg_scan_live(struct store *store, store_each_fn *each, void *arg, struct er
 bool pg_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err);
 bool pg_find_keys(struct tx *tx, const struct str *keys, size_t n, struct task_id *out,
                   struct err *err);
-bool ties_none(const struct pg_tx *tx, struct task_id id, bool dependents);
+bool pg_kin(struct tx *tx, const struct kin_query *query, struct arena *arena, struct kin_list *out,
+            struct err *err);
+/* A task that was loaded has a dependent from now on, or depends on another. */
 void ties_add(struct pg_tx *tx, struct task_id id, bool dependents);
 
 /* ---- insert.c, save.c, remove.c ---- */
@@ -125,12 +127,6 @@ bool pg_free_document(struct tx *tx, struct str document, struct task_id holder,
 bool pg_remove(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
 bool pg_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
 void pg_count(struct pg_tx *tx, struct str queue, enum task_state state, int64_t n);
-
-/* ---- relation.c ---- */
-bool pg_kin(struct tx *tx, const struct kin_query *query, struct arena *arena, struct kin_list *out,
-            struct err *err);
-/* The first column of each row. */
-void get_ids(const PGresult *rows, struct arena *arena, struct task_id **ids, size_t *count);
 
 /* ---- list.c, detail.c ---- */
 bool pg_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,

@@ -1,6 +1,6 @@
 /* store/postgres/propose.c: what a broker would propose, straight from the rows.
  *
- * A walk along the lines of the queues and types that are asked for, best first, in windows. What
+ * A walk along the queues and types that are asked for, best first, in windows. What
  * is free is locked without waiting, so that two nodes never propose one task, nor two of one
  * document. Many tasks that wait for one document would have to be walked past by everybody: they
  * are parked (park_tasks) as soon as they are met, in a transaction of its own, because this

@@ -1,9 +1,13 @@
 -- store/postgres/propose.sql: what could start next, straight from the rows.
 
+-- fragment: family(of)
+-- The family of a task, to compare with; the column has the name that families had once.
+coalesce(of.batch, '00000000-0000-0000-0000-000000000000')
+
 -- fragment: window(behind)
--- The best of what could start, as a window of $most rows. A lane is the line of one queue and type. The lanes are the pairs of
--- those asked for, or are found by walking along the index from one to the next; each gives its best, and the best of these are
--- the window. No row is locked yet. $queues NULL: all but those of $without; $types NULL: any.
+-- The best of what could start, as a window of $most rows. The pairs of a queue and a type are those asked
+-- for, or are found by walking along the index from one to the next; each gives its best, and the best of these are the window. No
+-- row is locked yet. $queues NULL: all but those of $without; $types NULL: any.
 WITH RECURSIVE walk AS (
     (SELECT queue, type
        FROM task
@@ -18,7 +22,7 @@ WITH RECURSIVE walk AS (
                           WHERE t.state = :QUEUED AND t.offered AND NOT t.container AND (t.queue, t.type) > (w.queue, w.type)
                           ORDER BY t.queue, t.type
                           LIMIT 1) n
-), lane AS (
+), pair AS (
     SELECT queue, type
       FROM walk
      WHERE ($queues::text[] IS NULL OR queue = ANY ($queues)) AND ($types::text[] IS NULL OR type = ANY ($types))
@@ -32,10 +36,10 @@ WITH RECURSIVE walk AS (
 SELECT c.id, c.type, c.queue, c.document, c.priority, c.queued_ms,
        EXISTS (SELECT 1 FROM doc_lease h WHERE h.document = c.document AND h.holder <> coalesce(c.batch, c.id)),
        c.batch
-  FROM lane l
+  FROM pair p
  CROSS JOIN LATERAL (SELECT t.id, t.type, t.queue, t.document, t.batch, t.priority, t.queued_ms
                        FROM task t
-                      WHERE t.queue = l.queue COLLATE "C" AND t.type = l.type COLLATE "C"
+                      WHERE t.queue = p.queue COLLATE "C" AND t.type = p.type COLLATE "C"
                         AND t.state = :QUEUED AND t.offered AND NOT t.container AND behind
                       ORDER BY -t.priority, t.queued_ms, t.id
                       LIMIT $most) c
@@ -63,7 +67,7 @@ SELECT t.id
    FOR UPDATE SKIP LOCKED;
 
 -- name: park_tasks
--- Tasks that stand behind another of their document, batch, queue and type are no longer proposed.
+-- Tasks that stand behind another of their document, family, queue and type are no longer proposed.
 -- Else everybody who looks for work would have to walk along them, again and again, while the document is held. The one
 -- before them is locked, so that it cannot leave meanwhile; when it leaves, unpark_tasks lets the best of these come
 -- forward. What others have locked is passed over: it costs them a look, nothing else.
@@ -79,7 +83,7 @@ WITH first AS MATERIALIZED (
      CROSS JOIN LATERAL (SELECT t.id
                            FROM task t
                           WHERE t.document = f.document
-                            AND coalesce(t.batch, '00000000-0000-0000-0000-000000000000') = coalesce(f.batch, '00000000-0000-0000-0000-000000000000')
+                            AND @family(t) = @family(f)
                             AND t.queue = f.queue AND t.type = f.type
                             AND t.state = :QUEUED AND NOT t.container AND t.offered
                             AND (-t.priority, t.queued_ms, t.id) > (-f.priority, f.queued_ms, f.id)
@@ -103,7 +107,7 @@ UPDATE task
         CROSS JOIN LATERAL (SELECT x.id
                               FROM task x
                              WHERE x.document = g.document
-                               AND coalesce(x.batch, '00000000-0000-0000-0000-000000000000') = coalesce(g.batch, '00000000-0000-0000-0000-000000000000')
+                               AND @family(x) = @family(g)
                                AND x.queue = g.queue AND x.type = g.type
                                AND x.state = :QUEUED AND NOT x.container AND NOT x.offered
                              ORDER BY -x.priority, x.queued_ms, x.id
@@ -136,7 +140,7 @@ SELECT least((SELECT min(queued_ms) FROM walk),
 
 -- name: list_queued
 -- QUEUED tasks that may be offered, by id.
--- A task whose own batch holds the document already need not stand in line for it.
+-- A task whose own family holds the document already need not stand in line for it.
 SELECT t.id, t.type, t.queue,
        CASE WHEN EXISTS (SELECT 1 FROM doc_lease h WHERE h.document = t.document AND h.holder = t.batch) THEN NULL
             ELSE t.document END,

@@ -20,7 +20,7 @@ enum way { WAY_SAVE, WAY_FINISH, WAY_REVIVE, WAY_REVISE, WAYS };
 struct wave {
     struct args ways[WAYS];
     struct task_change *changes[WAYS][WAVE_MAX]; /* by row */
-    struct args left;   /* lines that somebody left: document, batch, queue, type */
+    struct args left;   /* lines that somebody left: document, family, queue, type */
     struct map touched; /* of struct touch: tasks and documents */
     bool frees_any;     /* a container lets go of documents that nobody has listed */
     bool takes;         /* some document is taken */
@@ -33,7 +33,7 @@ struct touch {
     struct map_node node;
     struct task_id id;   /* a task, or the holder of the document */
     struct str document; /* absent: it is a task */
-    bool shared;         /* the document is only taken: members of a batch do it together */
+    bool shared;         /* the document is only taken: members of a family do it together */
 };
 
 static void wave_init(struct wave *wave)

@@ -6,7 +6,7 @@
 -- Of tasks that live afterwards. `takes`: it needs its document; `ends` as in let_go.
 WITH c AS MATERIALIZED (
     SELECT @rows(id uuid, was_state integer, was_attempt integer, document bytea, takes boolean, ends integer, holder uuid,
-                 in_batch boolean, lock text, node bigint, @standing),
+                 in_family boolean, lock text, node bigint, @standing),
            generate_subscripts($id, 1) AS n
 )
 
@@ -21,7 +21,7 @@ WITH c AS MATERIALIZED (
 -- The documents that are needed. One that somebody else holds (G3) is not granted: `leased` is what this statement was granted.
 leased AS (
     INSERT INTO doc_lease AS l (document, holder, batch, node, lock, since_ms)
-    SELECT DISTINCT ON (document) document, holder, in_batch, node, lock, updated_ms
+    SELECT DISTINCT ON (document) document, holder, in_family, node, lock, updated_ms
       FROM fit
      ORDER BY document
         ON CONFLICT (document) DO UPDATE
@@ -58,7 +58,7 @@ RETURNING c.n;
 -- As save_tasks, for tasks of which some take or leave their documents. One that was not granted its document is passed
 -- over, too. No task and no document comes twice in one call, but for members of one family.
 @live_changes, fit AS MATERIALIZED (
-    SELECT c.n, c.document, c.holder, c.in_batch, c.node, c.lock, c.updated_ms
+    SELECT c.n, c.document, c.holder, c.in_family, c.node, c.lock, c.updated_ms
       FROM c
       JOIN task t ON t.id = c.id
      WHERE c.takes AND t.id = ANY ($id) AND t.state = c.was_state AND t.attempt = c.was_attempt
@@ -116,7 +116,7 @@ RETURNING c.n;
 -- What the hot row repeats of the order comes from the body. As in save_on_documents, a container that runs at
 -- once needs its document. `ends` says nothing: what has ended holds no document.
 @live_changes, fit AS MATERIALIZED (
-    SELECT c.n, c.document, c.holder, c.in_batch, c.node, c.lock, c.updated_ms
+    SELECT c.n, c.document, c.holder, c.in_family, c.node, c.lock, c.updated_ms
       FROM c
       JOIN done t ON t.id = c.id
      WHERE c.takes AND t.id = ANY ($id) AND t.state = c.was_state AND t.attempt = c.was_attempt

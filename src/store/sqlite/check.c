@@ -1,6 +1,6 @@
 /* store/sqlite/check.c: the doctor's look at a store, beside a running server if need be.
  *
- * The invariants are SQL (check_*.sql), each a question whose answers are violations; the index of
+ * The invariants are SQL (check.sql), each a question whose answers are violations; the index of
  * facets is compared here, because only C knows its hash. Everything is seen in one snapshot.
  *
  * Thread: the store's own.
@@ -28,16 +28,6 @@ static void sql_task_id(sqlite3_context *context, int n, sqlite3_value **values)
     sqlite3_result_text(context, view.ptr, (int)view.len, SQLITE_TRANSIENT);
 }
 
-static bool ask_rows(const struct doctor *doctor, sqlite3_stmt *s, struct err *err)
-{
-    int rc = sqlite3_step(s);
-    for (; rc == SQLITE_ROW; rc = sqlite3_step(s)) {
-        doctor->each(doctor->arg, (const char *)sqlite3_column_text(s, 0),
-                     (const char *)sqlite3_column_text(s, 1));
-    }
-    return rc == SQLITE_DONE || db_fail(doctor->db, "check", err);
-}
-
 static bool ask(const struct doctor *doctor, const struct sql_text *check, struct err *err)
 {
     sqlite3_stmt *s = NULL;
@@ -48,7 +38,12 @@ static bool ask(const struct doctor *doctor, const struct sql_text *check, struc
     if (beside > 0) {
         bind_int(s, beside, doctor->beside);
     }
-    bool ok = ask_rows(doctor, s, err);
+    int rc = sqlite3_step(s);
+    for (; rc == SQLITE_ROW; rc = sqlite3_step(s)) {
+        doctor->each(doctor->arg, (const char *)sqlite3_column_text(s, 0),
+                     (const char *)sqlite3_column_text(s, 1));
+    }
+    bool ok = rc == SQLITE_DONE || db_fail(doctor->db, check->name, err);
     sqlite3_finalize(s);
     return ok;
 }

@@ -64,7 +64,7 @@ SELECT 'I4', 'task ' || task_id(k, lo) || CASE WHEN container = 1 AND attempt > 
 
 -- name: check_i5_documents
 -- I2 and I5: a document is held exactly by the one task of it that runs, or by
--- the batch of that, which keeps it until it ends. That there is one holder at most is the table's primary key. Beside a running server a document
+-- the family of that, which keeps it until it ends. That there is one holder at most is the table's primary key. Beside a running server a document
 -- may also stay held for a run function that has not returned.
 SELECT 'I5', 'document ' || l.document || ' is held by task key ' || l.k || ', which does not run on it'
   FROM doc_lease l LEFT JOIN task t ON t.k = l.k

@@ -25,7 +25,7 @@ struct db {
     struct bound *bound[SQL_COUNT];        /* by parameter: see bind_again() */
     struct map names_by_id, names_by_text; /* those met lately */
     int64_t names_last;                    /* the highest id; the writer's only */
-    unsigned char *names_used;             /* a bit for each id: see names_walk.c; NULL: no walk */
+    unsigned char *names_used;             /* a bit for each id: see names.c; NULL: no walk */
     int64_t names_marked_to;               /* the highest that has a bit */
 };
 

@@ -3,7 +3,7 @@
  * Thread: the reader's.
  *
  * SPDX-License-Identifier: MIT */
-#include "base/mem.h"
+#include "base/array.h"
 #include "store/shared.h"
 #include "store/sqlite/sqlite.h"
 
@@ -46,17 +46,8 @@ static bool read_log(struct db *db, struct task_id id, struct task_attempt *atte
     return !row;
 }
 
-static struct task_attempt *add_attempt(struct task_detail *out, struct arena *arena)
-{
-    size_t n = out->attempts_count++;
-    if ((n & (n - 1)) == 0) { /* doubles at 0, 1, 2, 4, 8, … */
-        struct task_attempt *old = out->attempts;
-        out->attempts = arena_array(arena, struct task_attempt, MAX(1, n * 2));
-        memcpy(out->attempts, n == 0 ? out->attempts : old, n * sizeof *old);
-    }
-    return &out->attempts[n];
-}
-
+/* The earlier attempts; and the running one, or the last one of a finished task, which is told by
+ * the task's own row. */
 static bool read_attempts(struct db *db, struct task_id id, struct arena *arena,
                           struct task_detail *out, struct err *err)
 {
@@ -64,48 +55,22 @@ static bool read_attempts(struct db *db, struct task_id id, struct arena *arena,
     bool row = true;
     bind_int(s, 1, (int64_t)id.hi);
     while (db_row(db, SQL_LIST_ATTEMPTS, &row, err) && row) {
-        struct task_attempt *attempt = add_attempt(out, arena);
-        attempt->number = (int32_t)column_int(s, 0);
-        attempt->outcome = (enum task_outcome)column_int(s, 1);
-        attempt->worker = arena_str(arena, column_str(s, 2));
-        attempt->started_ms = column_int(s, 3);
-        attempt->finished_ms = column_int(s, 4);
+        struct task_attempt *attempt = ARENA_PUSH(arena, out->attempts, out->attempts_count);
+        *attempt = (struct task_attempt){.number = (int32_t)column_int(s, 0),
+                                         .outcome = (enum task_outcome)column_int(s, 1),
+                                         .worker = arena_str(arena, column_str(s, 2)),
+                                         .started_ms = column_int(s, 3),
+                                         .finished_ms = column_int(s, 4)};
         read_error(s, 5, &attempt->error);
         attempt->error.code = arena_str(arena, attempt->error.code);
         attempt->error.message = arena_str(arena, attempt->error.message);
         attempt->error.detail = arena_str(arena, attempt->error.detail);
     }
-    return !row;
-}
-
-/* The running attempt, or the last one of a finished task, is told by the task's own row. */
-static void add_last_attempt(struct arena *arena, struct task_detail *out)
-{
     int32_t last = out->attempts_count == 0 ? 0 : out->attempts[out->attempts_count - 1].number;
     if (task_tells_attempt(&out->task) && out->task.attempt > last) {
-        *add_attempt(out, arena) = task_last_attempt(&out->task);
+        *ARENA_PUSH(arena, out->attempts, out->attempts_count) = task_last_attempt(&out->task);
     }
-}
-
-static bool read_logs(struct db *db, struct arena *arena, struct task_detail *out, struct err *err)
-{
-    for (size_t i = 0; i < out->attempts_count; i++) {
-        if (!read_log(db, out->task.id, &out->attempts[i], arena, err)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static struct task_dependency *add_dependency(struct task_detail *out, struct arena *arena)
-{
-    size_t n = out->dependencies_count++;
-    if ((n & (n - 1)) == 0) { /* doubles, as above */
-        struct task_dependency *old = out->dependencies;
-        out->dependencies = arena_array(arena, struct task_dependency, MAX(1, n * 2));
-        memcpy(out->dependencies, n == 0 ? out->dependencies : old, n * sizeof *old);
-    }
-    return &out->dependencies[n];
+    return !row;
 }
 
 static bool read_dependencies(struct db *db, struct arena *arena, struct task_detail *out,
@@ -115,18 +80,10 @@ static bool read_dependencies(struct db *db, struct arena *arena, struct task_de
     bool row = true;
     bind_int(s, 1, (int64_t)out->task.id.hi);
     while (db_row(db, SQL_LIST_RESULTS, &row, err) && row) {
-        *add_dependency(out, arena) = (struct task_dependency){
+        *ARENA_PUSH(arena, out->dependencies, out->dependencies_count) = (struct task_dependency){
             column_id(s, 0), (enum task_state)column_int(s, 2), arena_str(arena, column_str(s, 3))};
     }
     return !row;
-}
-
-static bool read_relations(struct db *db, struct arena *arena, struct task_detail *out,
-                           struct err *err)
-{
-    return related_ids(db, SQL_LIST_CHILDREN, out->task.id, arena, &out->children,
-                       &out->children_count, err) &&
-           read_dependencies(db, arena, out, err);
 }
 
 static bool read_task(struct db *db, struct task_id id, struct arena *arena, bool *found,
@@ -156,8 +113,14 @@ static bool read_detail(struct db *db, struct task_id id, struct arena *arena, b
     if (!read_attempts(db, id, arena, out, err)) {
         return false;
     }
-    add_last_attempt(arena, out);
-    return read_logs(db, arena, out, err) && read_relations(db, arena, out, err);
+    for (size_t i = 0; i < out->attempts_count; i++) {
+        if (!read_log(db, id, &out->attempts[i], arena, err)) {
+            return false;
+        }
+    }
+    return related_ids(db, SQL_LIST_CHILDREN, id, arena, &out->children, &out->children_count,
+                       err) &&
+           read_dependencies(db, arena, out, err);
 }
 
 bool sqlite_detail(struct reader *base, struct task_id id, struct arena *arena, bool *found,

@@ -2,8 +2,8 @@
 
 -- name: lease_document
 -- A task with a document starts an attempt. No row changed: somebody holds it (G3),
--- perhaps its own batch.
-INSERT INTO doc_lease (document, k, batch) VALUES (:document, :k, :batch) ON CONFLICT DO NOTHING;
+-- perhaps its own family.
+INSERT INTO doc_lease (document, k, batch) VALUES (:document, :k, :in_family) ON CONFLICT DO NOTHING;
 
 -- name: find_holder
 -- Who holds this document.

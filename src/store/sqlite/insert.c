@@ -28,16 +28,6 @@ bool intern_names(struct sqlite_tx *tx, const struct task *task, struct task_nam
            name_intern(db, task->queue, &names->queue_id, err);
 }
 
-static bool insert_body(struct sqlite_tx *tx, const struct task *task,
-                        const struct task_names *names, struct err *err)
-{
-    struct db *db = &tx->store->db;
-    sqlite3_stmt *s = db_use(db, SQL_INSERT_BODY);
-    int at = bind_order(db, SQL_INSERT_BODY, 1, task, names, &tx->scratch);
-    bind_bytes(s, at, task->payload);
-    return db_run(db, SQL_INSERT_BODY, err);
-}
-
 bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct task_names *names,
                  bool related, struct err *err)
 {
@@ -83,25 +73,20 @@ static bool take_key(struct sqlite_tx *tx, const struct task *task, struct err *
     return changed || err_set(err, ERR_CONFLICT, "the idempotency key is taken");
 }
 
-static bool begin_running(struct sqlite_tx *tx, const struct task *task, struct err *err)
-{
-    enum lease_answer answer = LEASE_REFUSED;
-    if (!lease_document(tx, task, &answer, err)) {
-        return false;
-    }
-    return answer != LEASE_REFUSED ||
-           err_set(err, ERR_CONFLICT, "the document is held by another task");
-}
-
 /* The rare extras of a new task. */
 static bool insert_extras(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
     if (!str_absent(task->key) && !take_key(tx, task, err)) {
         return false;
     }
-    if (task->state == TASK_RUNNING && !str_absent(task->document) &&
-        !begin_running(tx, task, err)) {
-        return false;
+    if (task->state == TASK_RUNNING && !str_absent(task->document)) {
+        enum lease_answer answer = LEASE_REFUSED;
+        if (!lease_document(tx, task, &answer, err)) {
+            return false;
+        }
+        if (answer == LEASE_REFUSED) {
+            return err_set(err, ERR_CONFLICT, "the document is held by another task");
+        }
     }
     uint64_t labels[LABELS_MAX];
     tx->labels |= labels_of(task, labels) > 0;
@@ -116,28 +101,29 @@ static bool is_related(const struct task *task)
            task->depends_count > 0 || task->continues || task->runs_anyway || task->unmet > 0;
 }
 
-/* One that starts as it is created will soon end: its worker's answer needs all of it. */
-static void remember_started(struct sqlite_tx *tx, const struct task *task)
-{
-    if (task->state == TASK_RUNNING && !is_related(task)) {
-        cache_keep(&tx->store->cache, task);
-    }
-}
-
 static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
+    struct db *db = &tx->store->db;
     struct task_names names = {0};
-    bool ok =
-        intern_names(tx, task, &names, err) && insert_body(tx, task, &names, err) &&
-        (task_state_terminal(task->state) ? insert_done(tx, task, err)
-                                          : insert_live(tx, task, &names, is_related(task), err)) &&
-        insert_extras(tx, task, err) && count_task(tx, task->queue, task->state, 1, err);
-    if (ok) {
-        remember_started(tx, task);
-        tx->last_id = MAX(tx->last_id, task->id.hi);
-        tx->inserted++;
+    bool related = is_related(task);
+    if (!intern_names(tx, task, &names, err)) {
+        return false;
     }
-    return ok;
+    int at = bind_order(db, SQL_INSERT_BODY, 1, task, &names, &tx->scratch);
+    bind_bytes(db_use(db, SQL_INSERT_BODY), at, task->payload);
+    if (!db_run(db, SQL_INSERT_BODY, err) ||
+        !(task_state_terminal(task->state) ? insert_done(tx, task, err)
+                                           : insert_live(tx, task, &names, related, err)) ||
+        !insert_extras(tx, task, err) || !count_task(tx, task->queue, task->state, 1, err)) {
+        return false;
+    }
+    if (task->state == TASK_RUNNING && !related) {
+        /* One that starts as it is created will soon end: its worker's answer needs all of it. */
+        cache_keep(&tx->store->cache, task);
+    }
+    tx->last_id = MAX(tx->last_id, task->id.hi);
+    tx->inserted++;
+    return true;
 }
 
 bool sqlite_insert(struct tx *base, const struct task *const *tasks, size_t n, struct err *err)

@@ -8,6 +8,7 @@
  * Thread: the connection's.
  *
  * SPDX-License-Identifier: MIT */
+#include "base/array.h"
 #include "store/shared.h"
 #include "store/sqlite/record.h"
 #include "store/sqlite/sqlite.h"
@@ -221,13 +222,14 @@ static bool select_each(struct db *db, const struct task_filter *filter, int64_t
 
 struct picked_ids {
     struct arena *arena;
-    struct id_list list;
+    struct task_id *at;
+    size_t count;
 };
 
 static void pick_id(void *arg, const struct task_row *row)
 {
     struct picked_ids *ids = arg;
-    ids_add(&ids->list, ids->arena, row->task.id);
+    *ARENA_PUSH(ids->arena, ids->at, ids->count) = row->task.id;
 }
 
 bool select_ids(struct db *db, const struct task_filter *filter, struct arena *arena,
@@ -238,8 +240,8 @@ bool select_ids(struct db *db, const struct task_filter *filter, struct arena *a
     if (!select_each(db, filter, -1, pick_id, &ids, &more, err)) {
         return err_wrap(err, "select tasks");
     }
-    *out = ids.list.at;
-    *count = ids.list.count;
+    *out = ids.at;
+    *count = ids.count;
     return true;
 }
 
@@ -252,20 +254,13 @@ bool sqlite_select(struct tx *tx, const struct task_filter *filter, struct arena
 struct picked_rows {
     struct arena *arena;
     struct task_rows *out;
-    size_t room;
     size_t omit_over;
 };
 
 static void pick_row(void *arg, const struct task_row *row)
 {
     struct picked_rows *rows = arg;
-    if (rows->out->count == rows->room) {
-        struct task_row *old = rows->out->at;
-        rows->room = MAX(16, rows->room * 2);
-        rows->out->at = arena_array(rows->arena, struct task_row, rows->room);
-        memcpy(rows->out->at, old == NULL ? rows->out->at : old, rows->out->count * sizeof *old);
-    }
-    struct task_row *kept = &rows->out->at[rows->out->count++];
+    struct task_row *kept = ARENA_PUSH(rows->arena, rows->out->at, rows->out->count);
     struct task_row shown = *row;
     row_omit(&shown, rows->omit_over);
     *kept = shown;

@@ -2,11 +2,24 @@
  *
  * The writer hands out the numbers itself, each once in the life of the process, so that a reader
  * may keep what it has learned of a number; a text may get another number after nobody used it for
- * a while (names_walk.c), so only the writer, which knows when, keeps the way from text to number.
+ * a while, so only the writer, which knows when, keeps the way from text to number.
+ *
+ * Names that no task has any more go. Nobody counts how many tasks have a name: that would be a
+ * page more in every commit. So after many tasks were removed upkeep walks through all that are
+ * there, in slices, and marks the names it meets; whoever names a name meanwhile marks it too.
+ * Then, in slices again, those without a mark go. Names that came after the walk began are left
+ * alone.
+ *
+ * Thread: the connection's; the walk is the engine's.
  *
  * SPDX-License-Identifier: MIT */
+#include <limits.h>
+
 #include "base/mem.h"
-#include "store/sqlite/db.h"
+#include "store/sqlite/sqlite.h"
+
+#define NAMES_WALK_MIN 10000 /* with fewer in the file it is not worth a walk */
+#define NAMES_SLICE    2000  /* rows: a few milliseconds */
 
 struct name {
     struct map_node by_text, by_id;
@@ -57,7 +70,7 @@ void name_forget(struct db *db, int64_t id)
     }
 }
 
-static bool ask(struct db *db, struct str text, int64_t *id, struct err *err)
+bool name_find(struct db *db, struct str text, int64_t *id, struct err *err)
 {
     sqlite3_stmt *s = db_use(db, SQL_FIND_NAME);
     bool row = false;
@@ -73,11 +86,6 @@ static bool ask(struct db *db, struct str text, int64_t *id, struct err *err)
     return true;
 }
 
-bool name_find(struct db *db, struct str text, int64_t *id, struct err *err)
-{
-    return ask(db, text, id, err);
-}
-
 static bool insert(struct db *db, struct str text, int64_t *id, struct err *err)
 {
     sqlite3_stmt *s = db_use(db, SQL_INSERT_NAME);
@@ -90,13 +98,20 @@ static bool insert(struct db *db, struct str text, int64_t *id, struct err *err)
     return true;
 }
 
+void name_used(struct db *db, int64_t id)
+{
+    if (id <= db->names_marked_to) {
+        db->names_used[id / CHAR_BIT] |= (unsigned char)(1 << id % CHAR_BIT);
+    }
+}
+
 bool name_intern(struct db *db, struct str text, int64_t *id, struct err *err)
 {
     const struct name *name = known(db, text);
     if (name != NULL) {
         *id = name->id;
     } else {
-        if (!ask(db, text, id, err) || (*id == 0 && !insert(db, text, id, err))) {
+        if (!name_find(db, text, id, err) || (*id == 0 && !insert(db, text, id, err))) {
             return false;
         }
         remember(db, *id, text);
@@ -159,4 +174,96 @@ void names_fini(struct db *db)
 {
     forget_all(db);
     mem_free(db->names_used);
+}
+
+/* ---- Names that no task has any more ---- */
+
+bool names_open(struct sqlite_store *store, struct err *err)
+{
+    struct db *db = &store->db;
+    sqlite3_stmt *s = db_use(db, SQL_COUNT_NAMES);
+    bool row = false;
+    if (!db_row(db, SQL_COUNT_NAMES, &row, err)) {
+        return false;
+    }
+    store->names.count = row ? column_int(s, 0) : 0;
+    db->names_last = row ? column_int(s, 1) : 0;
+    store->names.removed_tasks = store->names.count; /* nobody knows how many went before */
+    db_done(db, SQL_COUNT_NAMES);
+    return true;
+}
+
+/* So many tasks at least had the names that could go by now. */
+bool names_due(const struct sqlite_store *store)
+{
+    const struct names_walk *walk = &store->names;
+    return store->db.names_used != NULL ||
+           (walk->count >= NAMES_WALK_MIN && walk->removed_tasks >= walk->count / 2);
+}
+
+void names_walk_end(struct sqlite_store *store)
+{
+    mem_free(store->db.names_used);
+    store->db.names_used = NULL;
+}
+
+static bool mark_used(struct sqlite_store *store, struct err *err)
+{
+    struct db *db = &store->db;
+    sqlite3_stmt *s = db_use(db, SQL_LIST_NAMES_USED);
+    size_t seen = 0;
+    bool row = true;
+    bind_int(s, 1, store->names.cursor);
+    bind_int(s, 2, NAMES_SLICE);
+    while (db_row(db, SQL_LIST_NAMES_USED, &row, err) && row) {
+        store->names.cursor = column_int(s, 0);
+        name_used(db, column_int(s, 1));
+        name_used(db, column_int(s, 2));
+        seen++;
+    }
+    if (seen < NAMES_SLICE) {
+        store->names.marked = true;
+        store->names.cursor = 0;
+    }
+    return !row;
+}
+
+static bool delete_unused(struct sqlite_store *store, struct err *err)
+{
+    struct db *db = &store->db;
+    sqlite3_stmt *s = db_use(db, SQL_LIST_NAMES);
+    int64_t unused[NAMES_SLICE];
+    size_t seen = 0, n = 0;
+    bool row = true;
+    bind_int(s, 1, store->names.cursor);
+    bind_int(s, 2, db->names_marked_to);
+    bind_int(s, 3, NAMES_SLICE);
+    while (db_row(db, SQL_LIST_NAMES, &row, err) && row) {
+        store->names.cursor = column_int(s, 0);
+        unused[n] = store->names.cursor;
+        n += (db->names_used[unused[n] / CHAR_BIT] >> unused[n] % CHAR_BIT & 1) == 0;
+        seen++;
+    }
+    bool ok = !row;
+    for (size_t i = 0; ok && i < n; i++) {
+        bind_int(db_use(db, SQL_DELETE_NAME), 1, unused[i]);
+        name_forget(db, unused[i]);
+        store->names.count--;
+        ok = db_run(db, SQL_DELETE_NAME, err);
+    }
+    if (seen < NAMES_SLICE) {
+        names_walk_end(store);
+    }
+    return ok;
+}
+
+bool names_step(struct sqlite_store *store, struct err *err)
+{
+    struct db *db = &store->db;
+    if (db->names_used == NULL) { /* a walk begins */
+        db->names_marked_to = db->names_last;
+        db->names_used = mem_zero((size_t)db->names_last / CHAR_BIT + 1);
+        store->names = (struct names_walk){.count = store->names.count};
+    }
+    return store->names.marked ? delete_unused(store, err) : mark_used(store, err);
 }

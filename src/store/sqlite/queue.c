@@ -9,23 +9,17 @@
  * SPDX-License-Identifier: MIT */
 #include "store/sqlite/sqlite.h"
 
-static void read_queue(sqlite3_stmt *s, struct store_queue *queue)
-{
-    queue->name = column_str(s, 0);
-    queue->paused = column_int(s, 1) != 0;
-    queue->max_concurrent = column_int(s, 2);
-    queue->rate_per_second = sqlite3_column_double(s, 3);
-    queue->burst = column_int(s, 4);
-}
-
 bool sqlite_scan_queues(struct store *base, store_queue_fn *each, void *arg, struct err *err)
 {
     struct db *db = &SQLITE_STORE(base)->db;
     sqlite3_stmt *s = db_use(db, SQL_LIST_QUEUES);
     bool row = true;
     while (db_row(db, SQL_LIST_QUEUES, &row, err) && row) {
-        struct store_queue queue;
-        read_queue(s, &queue);
+        struct store_queue queue = {.name = column_str(s, 0),
+                                    .paused = column_int(s, 1) != 0,
+                                    .max_concurrent = column_int(s, 2),
+                                    .rate_per_second = sqlite3_column_double(s, 3),
+                                    .burst = column_int(s, 4)};
         if (!each(arg, &queue, err)) {
             db_done(db, SQL_LIST_QUEUES);
             return false;
@@ -186,51 +180,34 @@ bool counts_load(struct sqlite_store *store, struct err *err)
     return load_rows(store, err);
 }
 
-/* Has the queue no ended task left? */
-static bool none_ended(const struct sqlite_tx *tx, size_t slot)
-{
-    int64_t n = 0;
-    for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
-        n += counts_tasks(&tx->store->counts, slot, (enum task_state)state) +
-             tx->counts.at[slot].tasks[state];
-    }
-    return n == 0;
-}
-
+/* The row of a queue, if any of its tasks ended or went; without ended tasks it has none. */
 static bool save_count(struct sqlite_tx *tx, size_t slot, struct err *err)
 {
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_COUNT_TASKS);
-    int64_t queue_id = 0;
+    const int64_t *changes = tx->counts.at[slot].tasks;
+    int64_t queue_id = 0, ended = 0;
+    bool changed = false;
+    for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
+        ended += counts_tasks(&tx->store->counts, slot, (enum task_state)state) + changes[state];
+        changed |= changes[state] != 0;
+        bind_int(s, 2 + state - ENDED_FIRST, changes[state]);
+    }
+    if (!changed) {
+        return true;
+    }
     if (!name_intern(db, counts_name(&tx->store->counts, slot), &queue_id, err)) {
         return false;
     }
-    if (none_ended(tx, slot)) {
-        bind_int(db_use(db, SQL_DELETE_COUNT), 1, queue_id);
-        return db_run(db, SQL_DELETE_COUNT, err);
-    }
     bind_int(s, 1, queue_id);
-    for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
-        bind_int(s, 2 + state - ENDED_FIRST, tx->counts.at[slot].tasks[state]);
-    }
-    return db_run(db, SQL_COUNT_TASKS, err);
-}
-
-static bool any_ended(const struct count_delta *delta)
-{
-    for (int state = ENDED_FIRST; state < TASK_STATES; state++) {
-        if (delta->tasks[state] != 0) {
-            return true;
-        }
-    }
-    return false;
+    bind_int(db_use(db, SQL_DELETE_COUNT), 1, queue_id);
+    return db_run(db, ended == 0 ? SQL_DELETE_COUNT : SQL_COUNT_TASKS, err);
 }
 
 bool counts_save(struct sqlite_tx *tx, struct err *err)
 {
     for (size_t i = 0; i < tx->counts.touched_count; i++) {
-        size_t slot = tx->counts.touched[i];
-        if (any_ended(&tx->counts.at[slot]) && !save_count(tx, slot, err)) {
+        if (!save_count(tx, tx->counts.touched[i], err)) {
             return false;
         }
     }

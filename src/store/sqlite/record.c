@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: MIT */
 #include "store/sqlite/record.h"
 
+#include "base/array.h"
 #include "store/sqlite/sqlite.h"
 
 #define ID_BYTES 16
@@ -165,20 +166,15 @@ static bool write_record(struct db *db, enum sql_id id, const struct record *rec
     return db_change(db, id, applied, err);
 }
 
-static bool save_record(struct db *db, struct record_save *save, struct err *err)
-{
-    const struct record *record = save->record;
-    if (record->version == 0) {
-        return write_record(db, SQL_INSERT_RECORD, record, &save->applied, err);
-    }
-    return write_record(db, SQL_TOUCH_RECORD, record, &save->applied, err) &&
-           (save->applied || write_record(db, SQL_UPDATE_RECORD, record, &save->applied, err));
-}
-
 bool sqlite_records_save(struct tx *tx, struct record_save *saves, size_t n, struct err *err)
 {
+    struct db *db = &SQLITE_TX(tx)->store->db;
     for (size_t i = 0; i < n; i++) {
-        if (!save_record(&SQLITE_TX(tx)->store->db, &saves[i], err)) {
+        const struct record *record = saves[i].record;
+        bool *applied = &saves[i].applied, fresh = record->version == 0;
+        enum sql_id first = fresh ? SQL_INSERT_RECORD : SQL_TOUCH_RECORD;
+        if (!write_record(db, first, record, applied, err) ||
+            (!fresh && !*applied && !write_record(db, SQL_UPDATE_RECORD, record, applied, err))) {
             return err_wrap(err, "save a record");
         }
     }
@@ -214,17 +210,6 @@ bool sqlite_records_clear(struct tx *tx, enum record_kind kind, struct task_id p
 
 /* ---- Lists ---- */
 
-static struct record *add_record(struct records *out, struct arena *arena)
-{
-    size_t n = out->count++;
-    if ((n & (n - 1)) == 0) { /* doubles at 0, 1, 2, 4, 8, … */
-        struct record *old = out->at;
-        out->at = arena_array(arena, struct record, MAX(1, n * 2));
-        memcpy(out->at, n == 0 ? out->at : old, n * sizeof *old);
-    }
-    return &out->at[n];
-}
-
 /* Reads on while rows are due; the first one that stays out tells when to come back. */
 bool sqlite_records_due(struct tx *tx, enum record_kind kind, int64_t until_ms, size_t most,
                         struct arena *arena, struct records *out, int64_t *next_ms, struct err *err)
@@ -244,7 +229,7 @@ bool sqlite_records_due(struct tx *tx, enum record_kind kind, int64_t until_ms, 
             db_done(db, SQL_LIST_DUE);
             return true;
         }
-        read_record(s, kind, arena, add_record(out, arena));
+        read_record(s, kind, arena, ARENA_PUSH(arena, out->at, out->count));
     }
     return !row || err_wrap(err, "list due records");
 }
@@ -260,14 +245,6 @@ static enum sql_id list_along(const struct record_filter *filter)
     return filter->oldest_first ? SQL_LIST_RECORDS_OLDEST : SQL_LIST_RECORDS_NEWEST;
 }
 
-/* A range of times leaves out the records that have none. */
-static void bind_range(sqlite3_stmt *s, int at, const struct record_filter *filter)
-{
-    bool any = filter->at_from_ms == 0 && filter->at_before_ms == 0;
-    bind_int(s, at, any ? INT64_MIN : MAX(filter->at_from_ms, 1));
-    bind_int(s, at + 1, filter->at_before_ms == 0 ? INT64_MAX : filter->at_before_ms);
-}
-
 /* The ids to keep between: behind `after`, or behind nothing; before `before`, or whatever comes.
  */
 struct bounds {
@@ -277,6 +254,7 @@ struct bounds {
 static void bind_filter(sqlite3_stmt *s, const struct record_filter *filter, struct bounds *bounds)
 {
     bool last = id_none(filter->before);
+    bool any_time = filter->at_from_ms == 0 && filter->at_before_ms == 0;
     *bounds =
         (struct bounds){pack_id(filter->parent), pack_id(filter->after),
                         pack_id(last ? (struct task_id){UINT64_MAX, UINT64_MAX} : filter->before)};
@@ -288,7 +266,9 @@ static void bind_filter(sqlite3_stmt *s, const struct record_filter *filter, str
                             id_none(filter->after) ? 0 : (size_t)ID_BYTES});
     bind_bytes(s, 5, (struct str){(const char *)bounds->before.at, ID_BYTES + (size_t)last});
     bind_int(s, 6, filter->marks);
-    bind_range(s, 7, filter);
+    /* A range of times leaves out the records that have none. */
+    bind_int(s, 7, any_time ? INT64_MIN : MAX(filter->at_from_ms, 1));
+    bind_int(s, 8, filter->at_before_ms == 0 ? INT64_MAX : filter->at_before_ms);
     bind_int(s, 9, filter->limit == 0 ? -1 : (int64_t)MIN(filter->limit, INT32_MAX) + 1);
 }
 
@@ -307,7 +287,7 @@ static bool list_records(struct db *db, const struct record_filter *filter, stru
             db_done(db, query);
             return true;
         }
-        read_record(s, filter->kind, arena, add_record(out, arena));
+        read_record(s, filter->kind, arena, ARENA_PUSH(arena, out->at, out->count));
     }
     return !row || err_wrap(err, "list records");
 }

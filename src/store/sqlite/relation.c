@@ -6,6 +6,7 @@
  * Thread: the connection's.
  *
  * SPDX-License-Identifier: MIT */
+#include "base/array.h"
 #include "store/sqlite/sqlite.h"
 
 static bool run_pair(struct db *db, enum sql_id id, struct task_id left, struct task_id right,
@@ -37,46 +38,23 @@ bool child_delete(struct sqlite_tx *tx, const struct task *task, struct err *err
            run_pair(&tx->store->db, SQL_DELETE_CHILD, task->parent, task->id, err);
 }
 
-void ids_add(struct id_list *list, struct arena *arena, struct task_id id)
-{
-    if (list->count == list->room) {
-        struct task_id *old = list->at;
-        list->room = MAX(16, list->room * 2);
-        list->at = arena_array(arena, struct task_id, list->room);
-        memcpy(list->at, old == NULL ? list->at : old, list->count * sizeof *old);
-    }
-    list->at[list->count++] = id;
-}
-
 bool related_ids(struct db *db, enum sql_id query, struct task_id id, struct arena *arena,
                  struct task_id **ids, size_t *count, struct err *err)
 {
     sqlite3_stmt *s = db_use(db, query);
-    struct id_list found = {0};
     bool row = true;
+    *ids = NULL;
+    *count = 0;
     bind_int(s, 1, (int64_t)id.hi);
     bind_int(s, 2, (int64_t)id.lo);
     while (db_row(db, query, &row, err) && row) {
-        ids_add(&found, arena, column_id(s, 0));
+        *ARENA_PUSH(arena, *ids, *count) = column_id(s, 0);
     }
-    *ids = found.at;
-    *count = found.count;
     return !row;
 }
 
-static void kin_add(struct kin_list *list, size_t *room, struct arena *arena, struct kin kin)
-{
-    if (list->count == *room) {
-        struct kin *old = list->at;
-        *room = MAX(16, *room * 2);
-        list->at = arena_array(arena, struct kin, *room);
-        memcpy(list->at, old == NULL ? list->at : old, list->count * sizeof *old);
-    }
-    list->at[list->count++] = kin;
-}
-
 static bool list_kin(struct db *db, const struct kin_query *query, size_t of, struct arena *arena,
-                     struct kin_list *out, size_t *room, struct err *err)
+                     struct kin_list *out, struct err *err)
 {
     static const enum sql_id statements[KINSHIPS] = {[KIN_CHILDREN] = SQL_KIN_CHILDREN,
                                                      [KIN_WAITING] = SQL_KIN_WAITING,
@@ -89,8 +67,8 @@ static bool list_kin(struct db *db, const struct kin_query *query, size_t of, st
     bind_int(s, 3, (int64_t)query->after.hi);
     bind_int(s, 4, query->most == 0 ? -1 : (int64_t)(query->most - out->count));
     while (db_row(db, sql, &row, err) && row) {
-        kin_add(out, room, arena,
-                (struct kin){of, column_id(s, 0), (enum task_state)column_int(s, 2)});
+        *ARENA_PUSH(arena, out->at, out->count) =
+            (struct kin){of, column_id(s, 0), (enum task_state)column_int(s, 2)};
     }
     return !row;
 }
@@ -100,12 +78,11 @@ bool sqlite_kin(struct tx *tx, const struct kin_query *query, struct arena *aren
                 struct kin_list *out, struct err *err)
 {
     struct sqlite_store *store = SQLITE_TX(tx)->store;
-    size_t room = 0;
     if (query->kinship != KIN_CHILDREN && !store->dependencies) {
         return true;
     }
     for (size_t of = 0; of < query->count && (query->most == 0 || out->count < query->most); of++) {
-        if (!list_kin(&store->db, query, of, arena, out, &room, err)) {
+        if (!list_kin(&store->db, query, of, arena, out, err)) {
             return err_wrap(err, "find related tasks");
         }
     }

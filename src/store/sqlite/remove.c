@@ -4,36 +4,8 @@
  * Thread: engine. Keeps: I7; a key lives as long as its task.
  *
  * SPDX-License-Identifier: MIT */
-#include "base/mem.h"
+#include "base/array.h"
 #include "store/sqlite/sqlite.h"
-
-/* What find_remains says of a finished task. */
-static bool read_remains(struct db *db, sqlite3_stmt *s, struct task *task, struct err *err)
-{
-    task->state = (enum task_state)column_int(s, 1);
-    task->key = column_str(s, 2);
-    read_facets(s, 3, task);
-    return name_text(db, column_int(s, 0), &task->queue, err);
-}
-
-static bool free_key(struct db *db, const struct task *task, struct err *err)
-{
-    sqlite3_stmt *s = db_use(db, SQL_DELETE_KEY);
-    bind_text(s, 1, task->key);
-    bind_int(s, 2, (int64_t)task->id.hi);
-    return db_run(db, SQL_DELETE_KEY, err);
-}
-
-/* Ids are never used twice, so the highest is remembered when its task goes. */
-static bool keep_last_id(struct sqlite_tx *tx, const struct task *task, struct err *err)
-{
-    struct db *db = &tx->store->db;
-    if (task->id.hi != tx->last_id) {
-        return true;
-    }
-    bind_int(db_use(db, SQL_KEEP_LAST_K), 1, (int64_t)task->id.hi);
-    return db_run(db, SQL_KEEP_LAST_K, err);
-}
 
 static bool remove_rows(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
@@ -47,8 +19,19 @@ static bool remove_rows(struct sqlite_tx *tx, const struct task *task, struct er
             return false;
         }
     }
-    return (str_absent(task->key) || free_key(db, task, err)) && facets_delete(tx, task, err) &&
-           child_delete(tx, task, err) && keep_last_id(tx, task, err);
+    if (!str_absent(task->key)) {
+        bind_text(db_use(db, SQL_DELETE_KEY), 1, task->key);
+        bind_int(db_use(db, SQL_DELETE_KEY), 2, (int64_t)task->id.hi);
+        if (!db_run(db, SQL_DELETE_KEY, err)) {
+            return false;
+        }
+    }
+    if (!facets_delete(tx, task, err) || !child_delete(tx, task, err)) {
+        return false;
+    }
+    /* Ids are never used twice, so the highest is remembered when its task goes. */
+    bind_int(db_use(db, SQL_KEEP_LAST_K), 1, (int64_t)task->id.hi);
+    return task->id.hi != tx->last_id || db_run(db, SQL_KEEP_LAST_K, err);
 }
 
 /* *gone stays false if it is unknown or has not ended. */
@@ -57,14 +40,19 @@ static bool remove_one(struct sqlite_tx *tx, struct task_id id, bool *gone, stru
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_FIND_REMAINS);
     struct task task = {.id = id};
-    bool row = false;
+    bool row = false, ok = true;
     bind_int(s, 1, (int64_t)id.hi);
     bind_int(s, 2, (int64_t)id.lo);
     if (!db_row(db, SQL_FIND_REMAINS, &row, err)) {
         return false;
     }
-    bool ok = !row || (read_remains(db, s, &task, err) && remove_rows(tx, &task, err) &&
-                       count_task(tx, task.queue, task.state, -1, err));
+    if (row) {
+        task.state = (enum task_state)column_int(s, 1);
+        task.key = column_str(s, 2);
+        read_facets(s, 3, &task);
+        ok = name_text(db, column_int(s, 0), &task.queue, err) && remove_rows(tx, &task, err) &&
+             count_task(tx, task.queue, task.state, -1, err);
+    }
     tx->store->names.removed_tasks += row;
     db_done(db, SQL_FIND_REMAINS);
     *gone = row;
@@ -74,7 +62,8 @@ static bool remove_one(struct sqlite_tx *tx, struct task_id id, bool *gone, stru
 /* A task and all its descendants, parents before their children. */
 struct family {
     struct arena arena;
-    struct id_list ids;
+    struct task_id *ids;
+    size_t count;
     bool live;   /* some of the descendants have not ended */
     bool needed; /* a task that has not ended depends on one of them */
 };
@@ -88,11 +77,11 @@ static bool family_gather(struct db *db, struct task_id id, struct family *famil
 {
     sqlite3_stmt *s = db_use(db, SQL_LIST_BRANCH);
     bool row = true;
-    ids_add(&family->ids, &family->arena, id);
-    for (size_t i = 0; i < family->ids.count; i++, row = true) {
-        bind_int(s, 1, (int64_t)family->ids.at[i].hi);
+    *ARENA_PUSH(&family->arena, family->ids, family->count) = id;
+    for (size_t i = 0; i < family->count; i++, row = true) {
+        bind_int(s, 1, (int64_t)family->ids[i].hi);
         while (db_row(db, SQL_LIST_BRANCH, &row, err) && row) {
-            ids_add(&family->ids, &family->arena, column_id(s, 0));
+            *ARENA_PUSH(&family->arena, family->ids, family->count) = column_id(s, 0);
             family->live |= column_int(s, 2) != 0;
         }
         if (row) {
@@ -105,8 +94,8 @@ static bool family_gather(struct db *db, struct task_id id, struct family *famil
 static bool family_needed(struct sqlite_store *store, struct family *family, struct err *err)
 {
     struct db *db = &store->db;
-    for (size_t i = 0; store->dependencies && i < family->ids.count && !family->needed; i++) {
-        bind_int(db_use(db, SQL_IS_NEEDED), 1, (int64_t)family->ids.at[i].hi);
+    for (size_t i = 0; store->dependencies && i < family->count && !family->needed; i++) {
+        bind_int(db_use(db, SQL_IS_NEEDED), 1, (int64_t)family->ids[i].hi);
         if (!db_row(db, SQL_IS_NEEDED, &family->needed, err)) {
             return false;
         }
@@ -126,8 +115,8 @@ static bool remove_family(struct sqlite_tx *tx, struct task_id id, bool by_age, 
         return false;
     }
     bool stays = family.live || family.needed;
-    for (size_t i = 0; i < family.ids.count && gone && !stays; i++) {
-        if (!remove_one(tx, family.ids.at[i], &gone, err)) {
+    for (size_t i = 0; i < family.count && gone && !stays; i++) {
+        if (!remove_one(tx, family.ids[i], &gone, err)) {
             return false;
         }
         *removed += gone;

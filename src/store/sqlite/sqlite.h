@@ -40,7 +40,7 @@ struct sqlite_tx {
     struct buf scratch; /* packed tags of the task at hand */
 };
 
-/* Upkeep on its way through the names: see names_walk.c. */
+/* Upkeep on its way through the names: see names.c. */
 struct names_walk {
     int64_t count;         /* names in the file, about */
     int64_t removed_tasks; /* since the last walk */
@@ -121,12 +121,9 @@ bool insert_attempt(struct sqlite_tx *tx, struct task_id id, const struct task_a
 bool count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n,
                 struct err *err);
 
-/* ---- lease.c ---- */
 enum lease_answer { LEASE_REFUSED, LEASE_TAKEN, LEASE_HELD /* by the same holder, before */ };
 bool lease_document(struct sqlite_tx *tx, const struct task *task, enum lease_answer *answer,
                     struct err *err);
-/* The holder stops running; a container lets go of everything. */
-bool end_lease(struct sqlite_tx *tx, const struct task *task, struct err *err);
 bool sqlite_free_document(struct tx *tx, struct str document, struct task_id holder,
                           struct err *err);
 
@@ -140,12 +137,6 @@ bool sqlite_kin(struct tx *tx, const struct kin_query *query, struct arena *aren
 /* What one of the list_….sql says of a task, over any connection. */
 bool related_ids(struct db *db, enum sql_id query, struct task_id id, struct arena *arena,
                  struct task_id **ids, size_t *count, struct err *err);
-
-struct id_list { /* grows in an arena */
-    struct task_id *at;
-    size_t count, room;
-};
-void ids_add(struct id_list *list, struct arena *arena, struct task_id id);
 
 /* ---- facet.c: the index for rare lookups ---- */
 
@@ -175,7 +166,7 @@ bool read_indexed(struct db *db, int64_t *k, struct err *err);
 bool index_forward(struct sqlite_tx *tx, size_t most, struct err *err);
 bool sqlite_tend(struct store *store, bool *more, struct err *err);
 
-/* ---- names_walk.c: names that nobody uses any more ---- */
+/* ---- names.c: names that nobody uses any more ---- */
 bool names_open(struct sqlite_store *store, struct err *err);
 bool names_due(const struct sqlite_store *store);
 bool names_step(struct sqlite_store *store, struct err *err); /* a slice, in a transaction */

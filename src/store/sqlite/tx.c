@@ -1,8 +1,8 @@
 /* store/sqlite/tx.c: one transaction for a batch, on disk when its commit returns.
  *
- * What a transaction changes in memory (counts, names, watermarks) is let in after the commit and
- * forgotten after a rollback. Checkpoints run here, inline, where a failed fsync is seen: SQLite's
- * own would hide it, and a second fsync of the same pages may lie.
+ * What a transaction changes in memory (counts, names, watermarks) becomes visible after the commit
+ * and is forgotten after a rollback. Checkpoints run here, inline, where a failed fsync is seen:
+ * SQLite's own would hide it, and a second fsync of the same pages may lie.
  *
  * Thread: engine. Keeps: G1, rule 5.
  *
@@ -14,21 +14,18 @@
 #include "base/log.h"
 #include "store/sqlite/sqlite.h"
 
-static bool check_usable(const struct sqlite_store *store, struct err *err)
-{
-    if (store->broken) {
-        return err_set(err, ERR_FATAL, "the store failed before and cannot be trusted");
-    }
-    return store->lock >= 0 || err_set(err, ERR_INTERNAL, "the store was opened for reading only");
-}
-
 bool sqlite_begin(struct store *base, struct tx **out, struct err *err)
 {
     struct sqlite_store *store = SQLITE_STORE(base);
     struct sqlite_tx *tx = &store->tx;
     assert(!tx->open); /* one at a time */
-    if (!check_usable(store, err) || !counts_live(store, err) ||
-        !db_run(&store->db, SQL_BEGIN, err)) {
+    if (store->broken) {
+        return err_set(err, ERR_FATAL, "begin: the store failed before and cannot be trusted");
+    }
+    if (store->lock < 0) {
+        return err_set(err, ERR_INTERNAL, "begin: the store was opened for reading only");
+    }
+    if (!counts_live(store, err) || !db_run(&store->db, SQL_BEGIN, err)) {
         return err_wrap(err, "begin");
     }
     tx->tx.ops = store->store.ops;
@@ -78,7 +75,7 @@ static bool finish(struct sqlite_tx *tx, struct err *err)
     return true;
 }
 
-static void let_in(struct sqlite_tx *tx)
+static void apply(struct sqlite_tx *tx)
 {
     struct sqlite_store *store = tx->store;
     size_t lag = store->index_lag + tx->inserted;
@@ -125,7 +122,7 @@ bool sqlite_commit(struct tx *base, struct err *err)
         sqlite_abandon(base);
         return err_set(err, why.kind, "commit: %s", why.text);
     }
-    let_in(tx);
+    apply(tx);
     return checkpoint(store, err);
 }
 
