@@ -33,7 +33,7 @@ static inline struct group *group_of(const struct link *link) /* in document.gro
 void group_join(struct memory *m, struct document *document, struct entry *entry);
 void group_leave(struct memory *m, struct entry *entry); /* frees group and document if empty */
 
-/* ---- entry.c: ready tasks ---- */
+/* ---- memory.c: ready tasks ---- */
 
 struct entry *entry_find(const struct memory *m, struct task_id id); /* or NULL */
 void entry_drop(struct memory *m, struct entry *entry);

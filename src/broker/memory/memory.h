@@ -99,15 +99,7 @@ static inline struct memory *memory_of(struct broker *broker)
     return HOLDER(broker, struct memory, broker);
 }
 
-/* ---- The verbs of broker.h: entry.c, take.c, look.c ---- */
-
-void memory_offer(struct broker *broker, const struct hint *hint);
-void memory_withdraw(struct broker *broker, struct task_id id, enum task_priority priority);
-void memory_give_back(struct broker *broker, const struct hint *hint);
-void memory_hold(struct broker *broker, struct str document, struct task_id holder,
-                 struct str lock);
-void memory_let_go(struct broker *broker, struct str document, struct task_id holder,
-                   struct str lock);
+/* ---- The verbs of broker.h: take.c, look.c ---- */
 
 size_t memory_take(struct broker *broker, const struct want *want, size_t max, struct hint *out,
                    struct arena *arena);

@@ -24,15 +24,6 @@ void slab_fini(struct slab *slab)
     *slab = (struct slab){.item = slab->item};
 }
 
-static void add_block(struct slab *slab)
-{
-    struct slab_block *block = mem_alloc(BLOCK_BYTES);
-    block->older = slab->blocks;
-    slab->blocks = block;
-    slab->left = (BLOCK_BYTES - sizeof *block) / slab->item;
-    slab->bytes += BLOCK_BYTES;
-}
-
 void *slab_get(struct slab *slab)
 {
     void *item = slab->spare;
@@ -41,7 +32,11 @@ void *slab_get(struct slab *slab)
         return memset(item, 0, slab->item);
     }
     if (slab->left == 0) {
-        add_block(slab);
+        struct slab_block *block = mem_alloc(BLOCK_BYTES);
+        block->older = slab->blocks;
+        slab->blocks = block;
+        slab->left = (BLOCK_BYTES - sizeof *block) / slab->item;
+        slab->bytes += BLOCK_BYTES;
     }
     return memset(slab->blocks->items + --slab->left * slab->item, 0, slab->item);
 }

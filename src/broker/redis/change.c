@@ -1,4 +1,14 @@
-/* broker/redis/change.c: what a batch changes, gathered until somebody asks or flushes.
+/* broker/redis/change.c: what a batch changes: gathered, sent with the next question, and told to
+ * those who wait.
+ *
+ * Gathered changes go first, then the question: one round trip if they are not many. Redis carries
+ * out what it has read of a pipeline before it answers the first of it, and each answer has its
+ * time limit: so many changes go in several runs. What is sent to the first half begins with the
+ * locks, so that a lock is gone before the next task of its document comes forward. When a pipeline
+ * fails nobody knows how much of it was carried out: the half is then filled anew.
+ *
+ * Claims that wait on this node are woken at once, those of other nodes when all is sent, by one
+ * message "NODE QUEUE…" for each batch; "*" stands for every queue.
  *
  * Thread: engine.
  *
@@ -6,8 +16,220 @@
 #include "base/mem.h"
 #include "broker/redis/dispatch.h"
 
+#define MESSAGE_MAX  (64 * KIB)
+#define OFFERED      3 /* the queue's place among the words of an offer; the type is next */
 #define LEVEL_MS     ((int64_t)1 << 44) /* room for queued_ms below the priority */
 #define PRIORITY_MAX 4
+
+/* ---- Waking ---- */
+
+static void wake(struct dispatch *d, struct str queue, struct str type)
+{
+    size_t at = 0;
+    while (at < d->woken_count && !str_eq(d->woken[at], queue)) {
+        at++;
+    }
+    if (d->woken_count == WAKE_QUEUES_MAX) {
+        d->woken_all = true;
+    } else if (at == d->woken_count) {
+        d->woken[d->woken_count++] = arena_str(&d->wake_texts, queue);
+    }
+    if (d->broker.ready != NULL) {
+        d->broker.ready(d->broker.arg, queue, type);
+    }
+}
+
+/* Everything that was offered counts as better than before. Tasks of one make come in rows: each
+ * row is told once. */
+static void wake_offered(struct dispatch *d, const struct half *half)
+{
+    const struct str *last = NULL;
+    for (size_t i = 0; i < half->count; i++) {
+        const struct str *words = half->words + i * CHANGE_WORDS;
+        if (str_is(words[0], "offer") && (last == NULL || !str_eq(last[OFFERED], words[OFFERED]) ||
+                                          !str_eq(last[OFFERED + 1], words[OFFERED + 1]))) {
+            wake(d, words[OFFERED], words[OFFERED + 1]);
+            last = words;
+        }
+    }
+}
+
+static void wake_others(struct dispatch *d)
+{
+    SCOPED(buf_fini) struct buf message = BUF_INIT(MESSAGE_MAX);
+    if (d->woken_count == 0) {
+        return;
+    }
+    buf_str(&message, d->node);
+    for (size_t i = 0; i < d->woken_count && !d->woken_all; i++) {
+        buf_char(&message, ' ');
+        buf_str(&message, d->woken[i]);
+    }
+    buf_c(&message, d->woken_all ? " *" : "");
+    if (!redis_away(d->halves[0].redis)) { /* else other nodes look for themselves */
+        (void)!redis_publish(d->halves[0].redis, d->channel, buf_view(&message), NULL);
+    }
+    d->woken_count = 0;
+    d->woken_all = false;
+    arena_clear(&d->wake_texts);
+}
+
+/* ---- Sending ---- */
+
+static bool is_first(const struct dispatch *d, const struct half *half)
+{
+    return half == &d->halves[0];
+}
+
+static size_t add_locks(struct dispatch *d, struct half *half)
+{
+    size_t n = is_first(d, half) ? d->locks_count : 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct lock_change *lock = &d->locks[i];
+        const struct str words[] = {lock->value, STR(LOCK_MS)};
+        redis_add_script(half->redis, lock->script, lock->key, words, ARRAY_LEN(words));
+    }
+    return n;
+}
+
+static void add_piece(struct dispatch *d, struct half *half, size_t from, size_t n, bool missed,
+                      struct arena *arena)
+{
+    struct str *words = arena_array(arena, struct str, 2 + n * CHANGE_WORDS);
+    words[0] = STR("change");
+    words[1] = missed ? STR("1") : STR("0");
+    for (size_t i = 0; i < n * CHANGE_WORDS; i++) {
+        words[2 + i] = half->words[from * CHANGE_WORDS + i];
+    }
+    redis_add_script(half->redis, &d->script, d->base, words, 2 + n * CHANGE_WORDS);
+}
+
+/* As many as one run may carry, from `*from` on. Returns how many scripts that are. */
+static size_t add_changes(struct dispatch *d, struct half *half, size_t *from, struct arena *arena)
+{
+    size_t calls = 0;
+    bool missed = half->health == BROKER_MISSED && *from == 0;
+    while (calls < CALLS_PER_RUN && (*from < half->count || (missed && calls == 0))) {
+        size_t n = MIN(half->count - *from, CHANGES_PER_CALL);
+        add_piece(d, half, *from, n, missed && calls == 0, arena);
+        *from += n;
+        calls++;
+    }
+    return calls;
+}
+
+static void changes_over(struct half *half)
+{
+    half->count = 0;
+    arena_clear(&half->texts);
+}
+
+/* Every answer of the script begins with: does it have all hints? */
+static bool hear_health(struct half *half, const struct redis_reply *reply)
+{
+    bool whole = reply->kind == REDIS_LIST && reply->number > 0 &&
+                 reply->items[0].kind == REDIS_NUMBER && reply->items[0].number == 1;
+    half->health = health_next(half->health, whole ? BROKER_SAID_WHOLE : BROKER_SAID_EMPTY);
+    return whole;
+}
+
+static void hear_changes(struct dispatch *d, struct half *half, const struct redis_reply *replies,
+                         size_t calls)
+{
+    for (size_t i = 0; i < calls; i++) {
+        bool whole = hear_health(half, &replies[i]);
+        half->more = replies[i].number > 1 && replies[i].items[1].number == 1;
+        for (int64_t j = 2; j < replies[i].number && whole; j++) {
+            struct str type = replies[i].items[j].text, queue = str_cut(&type, ' ');
+            wake(d, queue, type);
+        }
+    }
+}
+
+/* The lanes of a document that was let go come back in pieces, if there are thousands of them. */
+static void finish_changes(struct dispatch *d, struct half *half, struct arena *arena)
+{
+    const struct str words[] = {STR("change"), STR("0")};
+    struct redis_reply *replies;
+    while (half->more) {
+        half->more = false;
+        redis_add_script(half->redis, &d->script, d->base, words, ARRAY_LEN(words));
+        if (redis_run(half->redis, arena, &replies, NULL)) {
+            hear_changes(d, half, replies, 1);
+        } /* else anybody's next change brings back the rest */
+    }
+}
+
+/* Everything gathered, in as many runs as it takes, and the question with the last. */
+static bool run_all(struct dispatch *d, struct half *half, const struct str *words, size_t count,
+                    struct arena *arena, struct redis_reply *out)
+{
+    size_t from = 0, sent = 0;
+    bool last = false;
+    while (!last) {
+        struct redis_reply *replies;
+        size_t locks = from == 0 ? add_locks(d, half) : 0;
+        size_t calls = add_changes(d, half, &from, arena);
+        last = from == half->count;
+        if (last && count > 0) {
+            redis_add_script(half->redis, &d->script, d->base, words, count);
+        }
+        if (!redis_run(half->redis, arena, &replies, NULL)) { /* logged with the open circuit */
+            return false;
+        }
+        if (locks > 0) {
+            d->locks_count = 0;
+            arena_clear(&d->lock_texts);
+        }
+        hear_changes(d, half, replies + locks, calls);
+        sent += calls;
+        if (last && count > 0) {
+            *out = replies[locks + calls];
+        }
+    }
+    if (sent > 0 && !half_complete(half)) {
+        /* The script names lanes whose first task has changed, which says little while hints are
+         * missing: claims ask the rows, where everything that was offered is news. */
+        wake_offered(d, half);
+    }
+    return true;
+}
+
+/* A question that failed may have been carried out: what it took is lost like a change. One that
+ * was not sent, because the circuit was open, has done nothing. */
+bool dispatch_ask(struct dispatch *d, struct half *half, const struct str *words, size_t count,
+                  size_t least, struct arena *arena, struct redis_reply *out)
+{
+    bool unsent = redis_away(half->redis);
+    if (unsent || !run_all(d, half, words, count, arena, out)) {
+        half->health = health_next(half->health,
+                                   unsent && half->count == 0 ? BROKER_LOST : BROKER_LOST_CHANGES);
+        wake_offered(d, half); /* whoever waits on this node asks the store meanwhile */
+        changes_over(half);
+        return false;
+    }
+    changes_over(half);
+    finish_changes(d, half, arena);
+    if (count == 0) {
+        return true;
+    }
+    hear_health(half, out);
+    out->items++;
+    out->number--;
+    return out->kind == REDIS_LIST && out->number >= (int64_t)least;
+}
+
+void dispatch_send(struct dispatch *d, struct half *half)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct redis_reply none;
+    bool locks = is_first(d, half) && d->locks_count > 0;
+    if (half->count > 0 || locks || half->health == BROKER_MISSED) {
+        (void)!dispatch_ask(d, half, NULL, 0, 0, &arena, &none);
+    }
+}
+
+/* ---- Gathering ---- */
 
 struct half *dispatch_half_of(struct dispatch *d, enum task_priority priority)
 {
@@ -50,7 +272,7 @@ void dispatch_change(struct half *half, struct str verb, const struct str *args,
     }
 }
 
-/* Many changes without a question between them: the walk of a reconciliation. */
+/* A reconciliation makes many changes and asks nothing in between. */
 static void send_if_many(struct dispatch *d)
 {
     for (size_t i = 0; i < d->count; i++) {
@@ -60,8 +282,8 @@ static void send_if_many(struct dispatch *d)
     }
 }
 
-/* The half where it does not live hears nothing of a task, unless it may still hold its document.
- */
+/* A task lives on one half. The other one hears nothing of it, unless it has a document, of which
+ * both know who holds it: a task that is offered does not. */
 void dispatch_offer(struct broker *broker, const struct hint *hint)
 {
     struct dispatch *d = dispatch_of(broker);
@@ -143,7 +365,8 @@ void dispatch_hold(struct broker *broker, struct str document, struct task_id ho
     change_document(d, STR("hold"), document, holder, STR_NONE);
 }
 
-/* Nobody holds it, says the reconciliation: then whoever has the lock lost it. */
+/* The reconciliation lets a document go that no task holds: whoever still has its lock has lost it.
+ */
 static void release_foreign(struct dispatch *d, struct str document)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
@@ -172,5 +395,5 @@ void dispatch_flush(struct broker *broker)
     for (size_t i = 0; i < d->count; i++) {
         dispatch_send(d, &d->halves[i]);
     }
-    dispatch_wake_others(d);
+    wake_others(d);
 }

@@ -1,5 +1,5 @@
-/* broker/redis/dispatch.c: the broker of a fleet: opening, closing, is it there, its table of
- * verbs.
+/* broker/redis/dispatch.c: the broker of a fleet: opening, closing, is it there, is it filled, keys
+ * of older layouts, its table of verbs.
  *
  * Thread: engine.
  *
@@ -8,18 +8,20 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/rand.h"
 
 #define OPEN_WAIT_MS 1000 /* a Redis that is there answers sooner */
 #define PREFIX_MAX   64
+#define TIDY_KEYS    "500" /* looked at with each call, whosever they are */
 
 extern const char lua_dispatch[], lua_lock[], lua_renew[], lua_release[];
 
 /* ---- Is it there? ---- */
 
 /* One half that cannot answer is enough: claims would miss what is ready there. */
-enum broker_health dispatch_health(struct broker *broker)
+static enum broker_health dispatch_health(struct broker *broker)
 {
     struct dispatch *d = dispatch_of(broker);
     enum broker_health worst = BROKER_NONE;
@@ -33,7 +35,7 @@ enum broker_health dispatch_health(struct broker *broker)
     return worst;
 }
 
-enum broker_health dispatch_check(struct broker *broker)
+static enum broker_health dispatch_check(struct broker *broker)
 {
     struct dispatch *d = dispatch_of(broker);
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
@@ -44,7 +46,7 @@ enum broker_health dispatch_check(struct broker *broker)
     return dispatch_health(broker);
 }
 
-void dispatch_doubt(struct broker *broker, bool doubts)
+static void dispatch_doubt(struct broker *broker, bool doubts)
 {
     struct dispatch *d = dispatch_of(broker);
     for (size_t i = 0; i < d->count; i++) {
@@ -53,7 +55,7 @@ void dispatch_doubt(struct broker *broker, bool doubts)
     }
 }
 
-bool dispatch_empty(struct broker *broker)
+static bool dispatch_empty(struct broker *broker)
 {
     struct dispatch *d = dispatch_of(broker);
     bool empty = false;
@@ -65,7 +67,7 @@ bool dispatch_empty(struct broker *broker)
 }
 
 /* The token tells whether something was lost once more while it was being filled. */
-void dispatch_fill(struct broker *broker)
+static void dispatch_fill(struct broker *broker)
 {
     struct dispatch *d = dispatch_of(broker);
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
@@ -82,7 +84,7 @@ void dispatch_fill(struct broker *broker)
     }
 }
 
-void dispatch_filled(struct broker *broker)
+static void dispatch_filled(struct broker *broker)
 {
     struct dispatch *d = dispatch_of(broker);
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
@@ -92,6 +94,61 @@ void dispatch_filled(struct broker *broker)
         (void)!DISPATCH_ASK(d, half, 0, &arena, &reply, STR("filled"), str_of(half->token));
         half->token[0] = '\0';
     }
+}
+
+/* ---- What an older version has left ----
+ *
+ * The layout of the hints is part of their keys' name: {dispatch2}, once {dispatch}. A version with
+ * another layout fills its own from the store, and what the older one left is removed a piece at a
+ * time when no node uses it any more; the leader of the fleet knows. */
+
+/* MATCH takes a pattern, and a prefix of keys may have anything in it but braces. */
+static struct str older_keys(struct str prefix, struct arena *arena)
+{
+    SCOPED(buf_fini) struct buf out = BUF_INIT(KIB);
+    for (size_t i = 0; i < prefix.len; i++) {
+        if (memchr("*?[]^\\", prefix.ptr[i], 6) != NULL) {
+            buf_char(&out, '\\');
+        }
+        buf_char(&out, prefix.ptr[i]);
+    }
+    buf_c(&out, "{dispatch}:*");
+    return arena_str(arena, buf_view(&out));
+}
+
+static void tidy_piece(struct dispatch *d, struct half *half)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct redis_reply *replies;
+    struct str at = half->cursor[0] == '\0' ? STR("0") : str_of(half->cursor);
+    REDIS_ADD(half->redis, STR("SCAN"), at, STR("MATCH"), d->older_keys, STR("COUNT"),
+              STR(TIDY_KEYS));
+    if (!redis_run(half->redis, &arena, &replies, NULL) || replies->kind != REDIS_LIST ||
+        replies->number != 2) {
+        return; /* it goes on from here when Redis is back */
+    }
+    struct str next = arena_str(&arena, replies->items[0].text);
+    struct redis_reply keys = replies->items[1];
+    for (int64_t i = 0; i < keys.number; i++) { /* freed in the background, however much it is */
+        REDIS_ADD(half->redis, STR("UNLINK"), keys.items[i].text);
+    }
+    (void)!redis_run(half->redis, &arena, &replies, NULL);
+    half->tidy = str_is(next, "0");
+    snprintf(half->cursor, sizeof half->cursor, STR_FMT, STR_ARG(next));
+}
+
+static bool dispatch_tidy(struct broker *broker)
+{
+    struct dispatch *d = dispatch_of(broker);
+    bool more = false;
+    for (size_t i = 0; i < d->count; i++) {
+        struct half *half = &d->halves[i];
+        if (!half->tidy && !redis_away(half->redis)) {
+            tidy_piece(d, half);
+        }
+        more = more || !half->tidy;
+    }
+    return more;
 }
 
 /* ---- Life ---- */
@@ -128,7 +185,7 @@ static void name_keys(struct dispatch *d, const struct broker_options *options)
     d->prefix = arena_str(&d->texts, prefix);
     d->node = arena_str(&d->texts, node);
     d->base = arena_printf(&d->texts, STR_FMT "{dispatch2}:", STR_ARG(prefix));
-    d->older_keys = dispatch_older_keys(prefix, &d->texts);
+    d->older_keys = older_keys(prefix, &d->texts);
     d->channel = arena_printf(&d->texts, STR_FMT "wake", STR_ARG(prefix));
     redis_script_init(&d->script, str_of(lua_dispatch));
     redis_script_init(&d->lock, str_of(lua_lock));
@@ -146,15 +203,6 @@ static bool open_half(struct dispatch *d, struct str url, struct err *err)
     half->health = BROKER_FILLING;
     d->count++;
     return true;
-}
-
-static bool check_prefix(struct str prefix, struct err *err)
-{
-    bool braces = prefix.len > 0 && (memchr(prefix.ptr, '{', prefix.len) != NULL ||
-                                     memchr(prefix.ptr, '}', prefix.len) != NULL);
-    return (!braces && prefix.len <= PREFIX_MAX) ||
-           err_field(err, "broker", "a prefix of keys has at most %d characters and no braces",
-                     PREFIX_MAX);
 }
 
 static const struct broker_ops dispatch_ops = {
@@ -189,12 +237,15 @@ static const struct broker_ops dispatch_ops = {
 /* A Redis that does not answer is no reason not to start: it is away, and comes back by itself. */
 bool dispatch_open(const struct broker_options *options, struct broker **out, struct err *err)
 {
+    struct str prefix = options->prefix;
+    bool braces = prefix.len > 0 && (memchr(prefix.ptr, '{', prefix.len) != NULL ||
+                                     memchr(prefix.ptr, '}', prefix.len) != NULL);
+    if (braces || prefix.len > PREFIX_MAX) {
+        return err_field(err, "broker", "a prefix of keys has at most %d characters and no braces",
+                         PREFIX_MAX);
+    }
     struct dispatch *d = mem_new(struct dispatch);
     d->broker.ops = &dispatch_ops;
-    if (!check_prefix(options->prefix, err)) {
-        mem_free(d);
-        return false;
-    }
     name_keys(d, options);
     bool two = !str_absent(options->low_url) && !str_eq(options->low_url, options->url);
     if (!open_half(d, options->url, err) || (two && !open_half(d, options->low_url, err))) {

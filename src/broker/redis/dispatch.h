@@ -85,8 +85,9 @@ static inline bool half_complete(const struct half *half)
     return half->health == BROKER_WHOLE || half->health == BROKER_DOUBTED;
 }
 
-/* ---- change.c: gathering and sending ---- */
+/* ---- change.c: gathering, sending, waking ---- */
 
+/* Gathers one change: a verb of change.lua and its arguments, which live as long as half->texts. */
 void dispatch_change(struct half *half, struct str verb, const struct str *args, size_t count);
 void dispatch_offer(struct broker *broker, const struct hint *hint);
 void dispatch_offer_again(struct broker *broker, const struct hint *hints, size_t count);
@@ -105,8 +106,6 @@ struct hint_words dispatch_hint_words(const struct hint *hint, struct arena *are
 void dispatch_read_score(int64_t score, struct hint *hint); /* priority and queued_ms */
 struct half *dispatch_half_of(struct dispatch *d, enum task_priority priority);
 
-/* ---- ask.c: one question, gathered changes first ---- */
-
 /* Sends what was gathered for the half and, if there is one, a question to its script: a verb and
  * its arguments. *out is a list of at least `least` items; half_complete() says whether it is to be
  * relied on. False: the half is away. */
@@ -118,13 +117,7 @@ MUST_CHECK bool dispatch_ask(struct dispatch *d, struct half *half, const struct
                  ARRAY_LEN(((const struct str[]){__VA_ARGS__})), (least), (arena), (out))
 void dispatch_send(struct dispatch *d, struct half *half); /* changes only */
 
-/* ---- wake.c: who should look again ---- */
-
-void dispatch_wake(struct dispatch *d, struct str queue, struct str type);
-void dispatch_wake_offered(struct dispatch *d, const struct half *half);
-void dispatch_wake_others(struct dispatch *d); /* publishes what was gathered */
-
-/* ---- lock.c, take.c, look.c, tidy.c ---- */
+/* ---- lock.c, take.c ---- */
 
 void dispatch_lock(struct broker *broker, struct broker_lock *locks, size_t n);
 void dispatch_lock_change(struct dispatch *d, const struct redis_script *script,
@@ -132,12 +125,6 @@ void dispatch_lock_change(struct dispatch *d, const struct redis_script *script,
 size_t dispatch_take(struct broker *broker, const struct want *want, size_t max, struct hint *out,
                      struct arena *arena);
 bool dispatch_has(struct broker *broker, const struct want *want);
-enum broker_health dispatch_health(struct broker *broker);
-enum broker_health dispatch_check(struct broker *broker);
-void dispatch_doubt(struct broker *broker, bool doubts);
-bool dispatch_empty(struct broker *broker);
-void dispatch_fill(struct broker *broker);
-void dispatch_filled(struct broker *broker);
 void dispatch_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
                        struct broker_document *out);
 size_t dispatch_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
@@ -146,7 +133,5 @@ size_t dispatch_ahead(struct broker *broker, struct task_id id);
 bool dispatch_knows(struct broker *broker, struct task_id id);
 size_t dispatch_ready_count(struct broker *broker);
 int64_t dispatch_oldest_ms(struct broker *broker, struct str queue);
-struct str dispatch_older_keys(struct str prefix, struct arena *arena);
-bool dispatch_tidy(struct broker *broker);
 
 #endif
