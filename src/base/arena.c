@@ -103,3 +103,16 @@ struct str arena_printf(struct arena *arena, const char *format, ...)
     va_end(args);
     return (struct str){text, (size_t)len};
 }
+
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t *room, size_t size)
+{
+    if (count < *room) {
+        return items;
+    }
+    *room = MAX((size_t)16, *room * 2);
+    char *bigger = arena_alloc(arena, *room * size);
+    if (count > 0) {
+        memcpy(bigger, items, count * size);
+    }
+    return bigger;
+}

@@ -27,6 +27,9 @@ struct str arena_str(struct arena *arena,
 char *arena_c_text(struct arena *arena, struct str text); /* a NUL-terminated copy */
 struct str arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Room for one more item of `size` bytes behind `count` others: the array, or a bigger copy. */
+void *arena_grow(struct arena *arena, void *items, size_t count, size_t *room, size_t size);
+
 #define arena_new(arena, type)      ((type *)arena_zero((arena), sizeof(type)))
 #define arena_array(arena, type, n) ((type *)arena_zero((arena), sizeof(type) * (n)))
 

@@ -46,6 +46,8 @@ bool call_fields(struct call *call, struct fields fields, bool optional, void *i
            json_end(&json, err);
 }
 
+const struct form form_nothing = {NULL, 0};
+
 bool call_body(struct call *call, const struct form *form, bool optional, void *into,
                uint64_t *given, struct err *err)
 {
@@ -54,10 +56,10 @@ bool call_body(struct call *call, const struct form *form, bool optional, void *
         return true;
     }
     return call_json(call, &json, err) &&
-           form_read_for(FORM_SET, &json, form, into, given, NULL, err) && json_end(&json, err);
+           form_read_for(FORM_SET, &json, form == NULL ? &form_nothing : form, into, given, NULL,
+                         err) &&
+           json_end(&json, err);
 }
-
-const struct form form_nothing = {NULL, 0};
 
 bool call_asked(struct call *call, const struct form *form, void *into, struct err *err)
 {

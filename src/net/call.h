@@ -70,7 +70,8 @@ MUST_CHECK bool call_json(struct call *call, struct json *json, struct err *err)
 /* The whole body by a table; an absent body is an empty object where `optional`. */
 MUST_CHECK bool call_fields(struct call *call, struct fields fields, bool optional, void *into,
                             struct err *err);
-/* The same by a form: `given` gets a bit for each row that was there, or is NULL. */
+/* The same by a form, NULL: there may be no fields. `given` gets a bit for each row that was there,
+ * or is NULL. */
 MUST_CHECK bool call_body(struct call *call, const struct form *form, bool optional, void *into,
                           uint64_t *given, struct err *err);
 extern const struct form form_nothing; /* of a body that says nothing */

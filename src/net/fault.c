@@ -3,9 +3,6 @@
  * SPDX-License-Identifier: MIT */
 #include "net/fault.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "net/auth.h"
 
 #define RETRY_SOON "Retry-After: 1\r\n"
@@ -64,25 +61,5 @@ bool fault_too_large(struct err *err, const char *field, size_t bytes, size_t li
     if (err != NULL) {
         err->kind = ERR_TOO_LARGE;
     }
-    return false;
-}
-
-bool fault_inside(struct err *err, const char *outer_format, ...)
-{
-    char outer[sizeof err->field], field[2 * sizeof err->field], text[2 * sizeof err->text];
-    va_list args;
-    if (err == NULL || err->field[0] == '\0') {
-        return false;
-    }
-    va_start(args, outer_format);
-    vsnprintf(outer, sizeof outer, outer_format, args);
-    va_end(args);
-    size_t old = strlen(err->field);
-    bool named = strncmp(err->text, err->field, old) == 0;
-    const char *dot = err->field[0] == '[' ? "" : ".";
-    snprintf(field, sizeof field, "%s%s%s", outer, dot, err->field);
-    snprintf(text, sizeof text, "%s%s", named ? field : "", err->text + (named ? old : 0));
-    snprintf(err->field, sizeof err->field, "%s", field);
-    snprintf(err->text, sizeof err->text, "%s", text);
     return false;
 }

@@ -23,8 +23,4 @@ void fault_write(struct json_writer *w, const struct err *err);
 /* ERR_TOO_LARGE with the field named. Returns false. */
 bool fault_too_large(struct err *err, const char *field, size_t bytes, size_t limit);
 
-/* Names the value at fault from further out: "priority" becomes "[3].priority", in the message
- * too. Leaves errors that name no field alone. Returns false. */
-bool fault_inside(struct err *err, const char *outer_format, ...) PRINTF_LIKE(2, 3);
-
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "net/fault.h"
+#include "wire/form.h"
 #include "wire/time.h"
 
 bool fields_take(struct json *json, struct fields fields, struct str key, void *into,
@@ -41,7 +41,7 @@ bool fields_inner(struct json *json, struct fields fields, const char *name, voi
     if (json_peek(json) != JSON_OBJECT) {
         return json_refuse(json, err, "must be an object");
     }
-    return fields_read(json, fields, into, err) || fault_inside(err, "%s", name);
+    return fields_read(json, fields, into, err) || form_inside(err, "%s", name);
 }
 
 bool fields_item(struct json *json, struct fields fields, size_t index, void *into, struct err *err)
@@ -51,7 +51,7 @@ bool fields_item(struct json *json, struct fields fields, size_t index, void *in
         snprintf(name, sizeof name, "[%zu]", index);
         return err_field(err, name, "%s must be an object", name);
     }
-    return fields_read(json, fields, into, err) || fault_inside(err, "[%zu]", index);
+    return fields_read(json, fields, into, err) || form_inside(err, "[%zu]", index);
 }
 
 bool field_i64(struct json *json, int64_t min, int64_t max, int64_t *out, struct err *err)

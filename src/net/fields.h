@@ -10,6 +10,7 @@
 #define ERRAND_NET_FIELDS_H
 
 #include "base/arena.h"
+#include "task/task.h" /* before FIELD here: task.def has its own */
 #include "wire/json.h"
 
 struct field {

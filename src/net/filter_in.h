@@ -15,8 +15,9 @@
 #define LIST_LIMIT_DEFAULT 50
 #define LIST_LIMIT_MAX     500
 
-extern const struct params filter_params; /* into a struct task_filter */
-extern const struct params list_params;   /* the same, and limit and cursor */
+extern const struct form filter_form; /* into a struct task_filter */
+extern const struct form list_form;   /* the same, and limit and cursor */
+extern const struct form reason_form; /* into a struct bulk_in, beside the filter */
 
 /* The body of POST /api/tasks/cancel and …/retry: the filter's names, and `reason` if asked for.
  * An empty filter is refused: nobody means all tasks by accident. */
@@ -27,24 +28,27 @@ struct bulk_in {
 };
 MUST_CHECK bool bulk_read(struct json *json, struct bulk_in *in, struct err *err);
 
-/* Where the page behind `last` begins, as text; and the parameters of every list. */
+/* The rows of every list: how many (a size_t), and where the page begins (a struct task_id), which
+ * is told by cursor_text() of the last that was shown. */
 #define CURSOR_TEXT 33
 struct str cursor_text(struct task_id last, char out[static CURSOR_TEXT]);
-MUST_CHECK bool cursor_parse(struct str value, struct task_id *out, struct err *err);
-MUST_CHECK bool limit_parse(struct str value, size_t *out, struct err *err);
-/* The same as rows of a form: a size_t and a struct task_id. */
 extern const struct form_hook cursor_hook;
 #define LIMIT_ROW(type, member, sentence)                                                          \
     FORM_ROW("limit", type, member, FORM_SIZE, FORM_SET | FORM_DEFAULT, .min = 1,                  \
              .max = LIST_LIMIT_MAX, .standard = LIST_LIMIT_DEFAULT, .about = sentence)
 #define CURSOR_ROW(type, member)                                                                   \
     FORM_ROW("cursor", type, member, FORM_HOOK, FORM_SET, .hook = &cursor_hook,                    \
+             .schema = "{\"type\":\"string\",\"minLength\":1}",                                    \
              .about = "Where the page begins: from the Link header.")
 #define TOKEN_ROW /* whoever sent it is known already */                                           \
     {                                                                                              \
         .name = {"access_token", sizeof "access_token" - 1}, .kind = FORM_NONE, .use = FORM_SET,   \
         .about = "The token, for readers that send no headers."                                    \
     }
+
+/* The same for tables of setters. */
+MUST_CHECK bool cursor_parse(struct str value, struct task_id *out, struct err *err);
+MUST_CHECK bool limit_parse(struct str value, size_t *out, struct err *err);
 #define LIMIT_SCHEMA "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"
 
 #endif

@@ -26,8 +26,8 @@ route_fn on_team_create, on_team_list, on_team_show, on_team_end, on_team_claim,
     on_team_mail, on_team_stream;
 route_fn on_health, on_ready, on_openapi, on_test_clock;
 
-extern const struct params show_params, documents_params, events_params, stream_params;
-extern const struct form assistant_form, schedule_list_form, schedule_next_form,
+extern const struct params documents_params, events_params, stream_params;
+extern const struct form show_form, assistant_form, schedule_list_form, schedule_next_form,
     schedule_pause_form, schedule_window_form, execution_list_form, notification_list_form,
     notification_stream_form, usage_form, calendar_form, schedule_calendar_form;
 

@@ -33,7 +33,7 @@ static bool change_all(struct call *call, enum bulk_verb verb, struct err *err)
 {
     struct json json;
     struct bulk_in in = {.takes_reason = verb == BULK_CANCEL};
-    if (!call_params(call, no_params, NULL, err) || !call_json(call, &json, err) ||
+    if (!call_asked(call, NULL, NULL, err) || !call_json(call, &json, err) ||
         !bulk_read(&json, &in, err) || !json_end(&json, err)) {
         return false;
     }

@@ -11,8 +11,6 @@
 #include "net/on.h"
 #include "net/task_out.h"
 
-#define WAIT_SCHEMA "{\"type\":\"integer\",\"minimum\":0,\"maximum\":60000,\"default\":0}"
-
 /* ---- Lists ---- */
 
 static void answer_list(struct call *call)
@@ -34,7 +32,7 @@ static void answer_list(struct call *call)
 bool on_task_list(struct call *call, struct err *err)
 {
     struct task_filter filter = {.limit = LIST_LIMIT_DEFAULT, .omit_over = LIST_OMIT_OVER};
-    if (!call_params(call, list_params, &filter, err)) {
+    if (!call_asked(call, &list_form, &filter, err)) {
         return false;
     }
     struct query *query = call_query(call, QUERY_LIST);
@@ -158,15 +156,14 @@ static void show_gone(struct exchange *exchange)
     show_last_look(((struct call *)exchange->user)->own);
 }
 
-static bool set_wait(void *into, struct str value, struct err *err)
-{
-    return param_i64("waitMs", value, 0, CLAIM_WAIT_MAX, into, err);
-}
-
-static const struct param show_table[] = {
-    PARAM("waitMs", set_wait, WAIT_SCHEMA, "Hold the answer this long for the task to end."),
+struct show_in {
+    int64_t wait_ms;
 };
-const struct params show_params = {show_table, ARRAY_LEN(show_table)};
+static const struct form_row show_rows[] = {
+    FORM_ROW("waitMs", struct show_in, wait_ms, FORM_I64, FORM_SET | FORM_DEFAULT,
+             .max = CLAIM_WAIT_MAX, .about = "Hold the answer this long for the task to end."),
+};
+const struct form show_form = FORM(show_rows);
 
 static void show_wait(struct show *show, int64_t wait_ms)
 {
@@ -183,8 +180,8 @@ static void show_wait(struct show *show, int64_t wait_ms)
 bool on_task_show(struct call *call, struct err *err)
 {
     struct task_id id;
-    int64_t wait_ms = 0;
-    if (!call_id(call, &id, err) || !call_params(call, show_params, &wait_ms, err)) {
+    struct show_in in = {0};
+    if (!call_id(call, &id, err) || !call_asked(call, &show_form, &in, err)) {
         return false;
     }
     struct show *show = arena_new(call->arena, struct show);
@@ -194,8 +191,8 @@ bool on_task_show(struct call *call, struct err *err)
     call->own = show;
     call->done = show_read;
     call->failed = show_failed;
-    if (wait_ms > 0) {
-        show_wait(show, wait_ms);
+    if (in.wait_ms > 0) {
+        show_wait(show, in.wait_ms);
     }
     show_ask(show);
     return true;

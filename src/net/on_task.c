@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "net/call.h"
+#include "net/filter_in.h"
 #include "net/on.h"
 #include "net/task_in.h"
 #include "net/task_out.h"
@@ -75,7 +76,7 @@ bool on_task_create(struct call *call, struct err *err)
 {
     struct json json;
     struct create_in in;
-    if (!call_params(call, no_params, NULL, err) || !call_json(call, &json, err) ||
+    if (!call_asked(call, NULL, NULL, err) || !call_json(call, &json, err) ||
         !create_read(&json, call->api->options.payload_max, &in, err) || !json_end(&json, err)) {
         return false;
     }
@@ -124,29 +125,23 @@ static struct command_one *steer(struct call *call, enum command_kind kind, stru
     return &command->one;
 }
 
-static bool set_reason(struct json *json, void *into, struct err *err)
-{
-    return json_take_null(json) || field_text(json, 0, TASK_REASON_MAX, into, err);
-}
-
 bool on_task_cancel(struct call *call, struct err *err)
 {
-    static const struct field table[] = {FIELD("reason", set_reason)};
     struct task_id id;
-    struct str reason = STR_NONE;
-    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS(table), true, &reason, err)) {
+    struct bulk_in in = {0};
+    if (!call_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, &reason_form, true, &in, NULL, err)) {
         return false;
     }
-    steer(call, COMMAND_CANCEL, id, answer_cancelled)->reason = reason;
+    steer(call, COMMAND_CANCEL, id, answer_cancelled)->reason = in.reason;
     return true;
 }
 
 bool on_task_retry(struct call *call, struct err *err)
 {
     struct task_id id;
-    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS_NONE, true, NULL, err)) {
+    if (!call_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, NULL, true, NULL, NULL, err)) {
         return false;
     }
     steer(call, COMMAND_REVIVE, id, answer_task);
@@ -155,20 +150,24 @@ bool on_task_retry(struct call *call, struct err *err)
 
 bool on_task_change(struct call *call, struct err *err)
 {
+    struct json json;
     struct task_id id;
-    struct task_patch patch = {0};
-    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, patch_fields, false, &patch, err)) {
+    struct task *to = arena_new(call->arena, struct task);
+    uint64_t given = 0;
+    if (!call_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_json(call, &json, err) ||
+        !form_read_for(FORM_CHANGE, &json, &task_form, to, &given, NULL, err) ||
+        !json_end(&json, err)) {
         return false;
     }
-    steer(call, COMMAND_CHANGE, id, answer_task)->patch = patch;
+    steer(call, COMMAND_CHANGE, id, answer_task)->patch = (struct task_patch){given, to};
     return true;
 }
 
 bool on_task_remove(struct call *call, struct err *err)
 {
     struct task_id id;
-    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err)) {
+    if (!call_id(call, &id, err) || !call_asked(call, NULL, NULL, err)) {
         return false;
     }
     steer(call, COMMAND_REMOVE, id, answer_removed);
@@ -215,7 +214,7 @@ static void answer_why(struct call *call)
 bool on_task_why(struct call *call, struct err *err)
 {
     struct task_id id;
-    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err)) {
+    if (!call_id(call, &id, err) || !call_asked(call, NULL, NULL, err)) {
         return false;
     }
     struct command *command = call_command(call, COMMAND_WHY);

@@ -66,19 +66,17 @@ static void claim_stop(struct exchange *exchange)
 bool on_task_claim(struct call *call, struct err *err)
 {
     struct json json;
-    struct command_claim claim = {0};
-    struct claim_in in = {.claim = &claim};
-    if (!call_params(call, no_params, NULL, err) || !call_json(call, &json, err) ||
+    struct claim_in in;
+    if (!call_asked(call, NULL, NULL, err) || !call_json(call, &json, err) ||
         !claim_read(&json, &in, err) || !json_end(&json, err)) {
         return false;
     }
     struct command *command = call_command(call, COMMAND_CLAIM);
-    command->claim = claim;
-    command->claim.wait_ms = in.wait_ms;
+    command->claim = in.claim;
     command->claim.serial = ++call->api->claims;
     call->own = command;
     call->done = answer_claim;
-    if (claim.wait) {
+    if (in.claim.wait) {
         call->exchange->gone = claim_stop;
     }
     return true;
@@ -102,7 +100,7 @@ bool on_task_heartbeat(struct call *call, struct err *err)
 {
     struct json json;
     struct command_heartbeat beat = {0};
-    if (!call_id(call, &beat.id, err) || !call_params(call, no_params, NULL, err) ||
+    if (!call_id(call, &beat.id, err) || !call_asked(call, NULL, NULL, err) ||
         !call_json(call, &json, err) || !heartbeat_read(&json, &beat, err) ||
         !json_end(&json, err)) {
         return false;
@@ -132,7 +130,7 @@ static bool on_end(struct call *call, enum task_outcome outcome, struct err *err
 {
     struct json json;
     struct task_id id;
-    if (!call_id(call, &id, err) || !call_params(call, no_params, NULL, err) ||
+    if (!call_id(call, &id, err) || !call_asked(call, NULL, NULL, err) ||
         !call_json(call, &json, err)) {
         return false;
     }
@@ -203,7 +201,7 @@ bool on_tasks_finish(struct call *call, struct err *err)
 {
     struct json json;
     struct command_finish finish;
-    if (!call_params(call, no_params, NULL, err) || !call_json(call, &json, err) ||
+    if (!call_asked(call, NULL, NULL, err) || !call_json(call, &json, err) ||
         !finishes_read(&json, &finish, err) || !json_end(&json, err)) {
         return false;
     }

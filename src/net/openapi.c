@@ -3,10 +3,14 @@
  * SPDX-License-Identifier: MIT */
 #include "net/openapi.h"
 
+#include "net/filter_in.h"
 #include "net/on.h"
 #include "net/route.h"
 #include "net/schedule_in.h"
 #include "net/schedule_out.h"
+#include "net/task_in.h"
+#include "net/task_out.h"
+#include "net/work_in.h"
 #include "openapi_schemas.h"
 #include "team/message.h"
 #include "team/team.h"
@@ -260,6 +264,20 @@ static const struct {
     {"TeamMessageRequest", &team_message_request, NULL, FORM_SET, false},
     {"TeamMessage", &team_message_form, NULL, FORM_SHOWN, false},
     {"Empty", &(const struct form){NULL, 0}, NULL, FORM_SET, false},
+    {"Order", &task_form, &order_form, FORM_SET, false},
+    {"Task", &task_form, &task_view_form, FORM_SHOWN, true},
+    {"TaskPatch", &task_form, NULL, FORM_CHANGE, false},
+    {"Attempt", &attempt_form, NULL, FORM_SHOWN, false},
+    {"TaskError", &error_form, NULL, FORM_SHOWN, false},
+    {"CancelRequest", &reason_form, NULL, FORM_SET, false},
+    {"Claim", &claim_form, NULL, FORM_SET, false},
+    {"Heartbeat", &heartbeat_form, NULL, FORM_SET, false},
+    {"Complete", &finish_form, NULL, FINISH_COMPLETE, false},
+    {"Fail", &finish_form, NULL, FINISH_FAIL, false},
+    {"Release", &finish_form, NULL, FINISH_RELEASE, false},
+    {"CancelFilter", &filter_form, &reason_form, FORM_SET, false},
+    {"RetryFilter", &filter_form, NULL, FORM_SET, false},
+    {"Finish", &finish_form, NULL, FORM_SET, false},
 };
 
 static void put_schemas(struct json_writer *w)

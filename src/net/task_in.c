@@ -1,369 +1,389 @@
-/* net/task_in.c: orders for new tasks, and changes of old ones, out of JSON. See task_in.h.
+/* net/task_in.c: the body of POST /api/tasks: an order or many, each with its children.
+ *
+ * The fields of a task are read by its own form (task/task.def); here is what an order has beside
+ * them. Children are read after their parent's other fields, because they inherit some of them; a
+ * family is laid out flat, every child behind its parent. Names (`ref`) are resolved when all
+ * orders are known. This runs on the loop that serves everybody, so no step takes longer than n log
+ * n.
+ *
+ * Thread: any.
  *
  * SPDX-License-Identifier: MIT */
 #include "net/task_in.h"
 
+#include <stdlib.h>
+
 #include "net/fault.h"
-#include "net/order_in.h"
+#include "task/reserved.h"
 #include "wire/base64.h"
 
-static struct task *task_of(void *into)
-{
-    return &((struct order_in *)into)->order.task;
-}
+#define DEPENDS_MAX       1000  /* ids and names in one dependsOn */
+#define DEPENDS_TOTAL_MAX 20000 /* in one request */
+#define REF_MAX           256   /* bytes of a name inside a request */
 
-/* ---- Values ---- */
+/* ---- One order ---- */
 
-bool priority_of(struct str text, enum task_priority *out)
-{
-    if (text.len == 1 && text.ptr[0] >= '1' && text.ptr[0] <= '4') {
-        *out = (enum task_priority)(text.ptr[0] - '0');
-        return true;
-    }
-    return task_priority_parse(text, out);
-}
-
-bool read_priority(struct json *json, enum task_priority *out, struct err *err)
-{
-    struct str text = STR_NONE;
-    bool number = json_peek(json) == JSON_NUMBER;
-    if (!number && json_peek(json) != JSON_STRING) {
-        return json_refuse(json, err, PRIORITY_RULE);
-    }
-    if (!(number ? json_raw(json, &text, err) : field_str(json, &text, err))) {
-        return false;
-    }
-    bool known = number ? priority_of(text, out) : task_priority_parse(text, out);
-    return known || json_refuse(json, err, PRIORITY_RULE);
-}
-
-#define COST_MAX 1e15 /* beyond it a double no longer counts by ones */
-
-static bool set_estimated(struct json *json, void *into, struct err *err)
-{
-    return field_f64(json, 0, COST_MAX, &((struct task_cost *)into)->estimated, err);
-}
-
-static bool set_actual(struct json *json, void *into, struct err *err)
-{
-    return field_f64(json, 0, COST_MAX, &((struct task_cost *)into)->actual, err);
-}
-
-static bool set_tokens(struct json *json, void *into, struct err *err)
-{
-    return field_f64(json, 0, COST_MAX, &((struct task_cost *)into)->tokens, err);
-}
-
-static const struct field cost_table[] = {
-    FIELD("estimated", set_estimated),
-    FIELD("actual", set_actual),
-    FIELD("tokens", set_tokens),
+/* One order while it is read: the fields themselves, and what was given beside them. */
+struct order_in {
+    struct order order;
+    uint64_t given; /* of the task's own fields */
+    size_t payload_max;
+    struct str children; /* raw JSON, read after the parent's other fields; absent: none */
+    struct str ref;      /* its name for other orders of the request */
+    struct form_texts depends;
 };
 
-bool read_cost(struct json *json, struct task_cost *out, struct err *err)
+#define TWO_PAYLOADS "must not be given beside the other form of the payload"
+
+static bool read_base64(struct json *json, const struct form_row *row, void *into, struct err *err)
 {
-    *out = TASK_COST_NONE;
-    return json_take_null(json) || fields_inner(json, FIELDS(cost_table), "cost", out, err);
-}
-
-/* ---- The fields of an order ---- */
-
-static bool set_type(struct json *json, void *into, struct err *err)
-{
-    return field_str(json, &task_of(into)->type, err);
-}
-
-static bool set_queue(struct json *json, void *into, struct err *err)
-{
-    return field_str(json, &task_of(into)->queue, err);
-}
-
-static bool set_document(struct json *json, void *into, struct err *err)
-{
-    ((struct order_in *)into)->has_document = true;
-    return json_take_null(json) || field_str(json, &task_of(into)->document, err);
-}
-
-static bool set_key(struct json *json, void *into, struct err *err)
-{
-    return json_take_null(json) || field_str(json, &task_of(into)->key, err);
-}
-
-static bool take_payload(struct json *json, struct order_in *in, const char *field,
-                         struct str bytes, struct err *err)
-{
-    if (in->has_payload) {
-        return json_refuse(json, err, "must not be given beside the other form of the payload");
-    }
-    if (bytes.len > in->payload_max) {
-        return fault_too_large(err, field, bytes.len, in->payload_max);
-    }
-    in->has_payload = true;
-    in->order.task.payload = bytes;
-    return true;
-}
-
-static bool set_payload(struct json *json, void *into, struct err *err)
-{
-    struct str raw;
-    return json_raw(json, &raw, err) && take_payload(json, into, "payload", raw, err);
-}
-
-static bool set_payload_base64(struct json *json, void *into, struct err *err)
-{
-    struct str text, bytes;
-    if (!field_str(json, &text, err)) {
-        return false;
-    }
-    if (!base64_decode(text, json->arena, &bytes, NULL)) {
-        return json_refuse(json, err, "must be base64 with padding");
-    }
-    task_of(into)->payload_raw = true;
-    return take_payload(json, into, "payloadBase64", bytes, err);
-}
-
-static bool set_priority(struct json *json, void *into, struct err *err)
-{
-    return read_priority(json, &task_of(into)->priority, err);
-}
-
-static bool read_retries(struct json *json, int32_t *out, struct err *err)
-{
-    int64_t retries;
-    if (!field_i64(json, 0, TASK_RETRIES_MAX, &retries, err)) {
-        return false;
-    }
-    *out = (int32_t)retries;
-    return true;
-}
-
-static bool set_max_retries(struct json *json, void *into, struct err *err)
-{
-    return read_retries(json, &task_of(into)->max_retries, err);
-}
-
-static bool set_timeout(struct json *json, void *into, struct err *err)
-{
-    return field_i64(json, 0, TASK_DURATION_MAX_MS, &task_of(into)->timeout_ms, err);
-}
-
-static bool set_scheduled(struct json *json, void *into, struct err *err)
-{
-    if (json_take_null(json)) {
-        return true;
-    }
-    ((struct order_in *)into)->has_scheduled = true;
-    return field_time(json, &task_of(into)->scheduled_ms, err);
-}
-
-static bool set_delay(struct json *json, void *into, struct err *err)
-{
-    struct order_in *in = into;
-    return json_take_null(json) ||
-           field_i64(json, 0, TASK_DURATION_MAX_MS, &in->order.delay_ms, err);
-}
-
-static bool set_expires(struct json *json, void *into, struct err *err)
-{
-    return json_take_null(json) || field_time(json, &task_of(into)->expires_ms, err);
-}
-
-static bool set_tags(struct json *json, void *into, struct err *err)
-{
-    struct task *task = task_of(into);
-    struct texts texts = {NULL, 0};
-    if (!json_take_null(json) && !field_texts(json, TASK_TAGS_MAX, &texts, err)) {
-        return false;
-    }
-    for (size_t i = 0; i < texts.count; i++) {
-        task->tags[i] = texts.at[i];
-    }
-    task->tags_count = texts.count;
-    return true;
-}
-
-static bool set_metadata(struct json *json, void *into, struct err *err)
-{
-    if (json_take_null(json)) {
-        return true;
-    }
-    if (json_peek(json) != JSON_OBJECT) {
-        return json_refuse(json, err, "must be an object");
-    }
-    return json_raw(json, &task_of(into)->metadata, err);
-}
-
-static bool set_cost(struct json *json, void *into, struct err *err)
-{
-    return read_cost(json, &task_of(into)->cost, err);
-}
-
-/* ---- backoff ---- */
-
-static bool set_base(struct json *json, void *into, struct err *err)
-{
-    return field_i64(json, 0, TASK_DURATION_MAX_MS, &((struct task_backoff *)into)->base_ms, err);
-}
-
-static bool set_max(struct json *json, void *into, struct err *err)
-{
-    return field_i64(json, 0, TASK_DURATION_MAX_MS, &((struct task_backoff *)into)->max_ms, err);
-}
-
-static bool set_factor(struct json *json, void *into, struct err *err)
-{
-    return json_f64(json, &((struct task_backoff *)into)->factor, err);
-}
-
-static bool set_jitter(struct json *json, void *into, struct err *err)
-{
-    return json_f64(json, &((struct task_backoff *)into)->jitter, err);
-}
-
-static const struct field backoff_table[] = {
-    FIELD("baseMs", set_base),
-    FIELD("factor", set_factor),
-    FIELD("maxMs", set_max),
-    FIELD("jitter", set_jitter),
-};
-
-static bool set_backoff(struct json *json, void *into, struct err *err)
-{
-    struct task_backoff *backoff = &task_of(into)->backoff;
-    return fields_inner(json, FIELDS(backoff_table), "backoff", backoff, err);
-}
-
-/* ---- Relations ---- */
-
-static bool set_ref(struct json *json, void *into, struct err *err)
-{
-    return field_text(json, 1, REF_MAX, &((struct order_in *)into)->ref, err);
-}
-
-static bool set_depends(struct json *json, void *into, struct err *err)
-{
-    return json_take_null(json) ||
-           field_texts(json, DEPENDS_MAX, &((struct order_in *)into)->depends, err);
-}
-
-static bool set_children(struct json *json, void *into, struct err *err)
-{
-    if (json_take_null(json)) {
-        return true;
-    }
-    if (json_peek(json) != JSON_ARRAY) {
-        return json_refuse(json, err, "must be an array of tasks");
-    }
-    return json_raw(json, &((struct order_in *)into)->children, err);
-}
-
-static bool one_of(struct json *json, const char *no, const char *yes, bool *out, struct err *err)
-{
+    struct task *task = &((struct order_in *)into)->order.task;
     struct str text;
-    if (!field_str(json, &text, err)) {
+    (void)row;
+    if (!json_str(json, &text, err)) {
         return false;
     }
-    *out = str_is(text, yes);
-    return *out || str_is(text, no) || json_refuse(json, err, "must be %s or %s", no, yes);
-}
-
-static bool set_on_child_failure(struct json *json, void *into, struct err *err)
-{
-    return one_of(json, "stop", "continue", &task_of(into)->continues, err);
-}
-
-static bool set_on_dependency_failure(struct json *json, void *into, struct err *err)
-{
-    return one_of(json, "cancel", "run", &task_of(into)->runs_anyway, err);
-}
-
-static const struct field order_table[] = {
-    FIELD("taskType", set_type),
-    FIELD("payload", set_payload),
-    FIELD("queue", set_queue),
-    FIELD("documentId", set_document),
-    FIELD("priority", set_priority),
-    FIELD("idempotencyKey", set_key),
-    FIELD("maxRetries", set_max_retries),
-    FIELD("timeoutMs", set_timeout),
-    FIELD("backoff", set_backoff),
-    FIELD("scheduledAt", set_scheduled),
-    FIELD("delayMs", set_delay),
-    FIELD("expiresAt", set_expires),
-    FIELD("tags", set_tags),
-    FIELD("metadata", set_metadata),
-    FIELD("payloadBase64", set_payload_base64),
-    FIELD("cost", set_cost),
-    FIELD("children", set_children),
-    FIELD("dependsOn", set_depends),
-    FIELD("ref", set_ref),
-    FIELD("onChildFailure", set_on_child_failure),
-    FIELD("onDependencyFailure", set_on_dependency_failure),
-};
-
-const struct fields order_fields = {order_table, ARRAY_LEN(order_table)};
-
-void order_begin(struct order_in *in, size_t payload_max)
-{
-    *in = (struct order_in){
-        .payload_max = payload_max,
-        .order = {.delay_ms = -1,
-                  .task = {.queue = STR("default"),
-                           .priority = TASK_NORMAL,
-                           .max_retries = TASK_MAX_RETRIES_DEFAULT,
-                           .timeout_ms = TASK_TIMEOUT_DEFAULT_MS,
-                           .backoff = TASK_BACKOFF_DEFAULT,
-                           .progress = -1,
-                           .cost = TASK_COST_NONE}},
-    };
-}
-
-bool order_check(const struct order_in *in, struct err *err)
-{
-    if (str_absent(in->order.task.type)) {
-        return err_field(err, "taskType", "taskType is required");
+    if (!str_absent(task->payload)) {
+        return json_refuse(json, err, TWO_PAYLOADS);
     }
-    if (in->has_scheduled && in->order.delay_ms >= 0) {
+    task->payload_raw = true;
+    return base64_decode(text, json->arena, &task->payload, NULL) ||
+           json_refuse(json, err, "must be base64 with padding");
+}
+
+static const struct form_hook base64_hook = {.read = read_base64};
+
+#define ROW(label, member, kind, use, ...)                                                         \
+    FORM_ROW(label, struct order_in, member, kind, use, __VA_ARGS__)
+
+/* clang-format off */
+static const struct form_row order_rows[] = {
+    ROW("payloadBase64", order, FORM_HOOK, FORM_SET, .hook = &base64_hook,
+        .schema = "{\"type\":\"string\",\"contentEncoding\":\"base64\"}",
+        .about = "Raw bytes instead of `payload`."),
+    ROW("delayMs", order.delay_ms, FORM_I64, FORM_SET | FORM_NULL | FORM_DEFAULT,
+        .max = TASK_DURATION_MAX_MS, .standard = -1,
+        .about = "Not before this long from now; not beside scheduledAt."),
+    ROW("children", children, FORM_ARRAY, FORM_SET,
+        .schema = "{\"type\":[\"array\",\"null\"],\"minItems\":1,"
+                  "\"items\":{\"$ref\":\"#/components/schemas/Order\"}}",
+        .about = "Run one after the other; this task is then their container. 8 levels."),
+    ROW("dependsOn", depends, FORM_TEXTS, FORM_SET, .max = DEPENDS_MAX,
+        .about = "Ids of tasks, or names (`ref`) of others in the same request: WAITING until all are "
+                 "COMPLETED. What is named twice counts once; 20000 in one request."),
+    ROW("ref", ref, FORM_TEXT, FORM_SET, .min = 1, .max = REF_MAX,
+        .about = "A name for dependsOn inside the same request; not kept."),
+};
+/* clang-format on */
+const struct form order_form = FORM(order_rows);
+
+static void order_begin(struct order_in *in, size_t payload_max)
+{
+    *in = (struct order_in){.payload_max = payload_max};
+    form_init(&task_form, &in->order.task);
+    form_init(&order_form, in);
+}
+
+/* What no row can say alone. */
+static bool order_check(const struct order_in *in, struct err *err)
+{
+    const struct task *task = &in->order.task;
+    if (in->given & TASK_BIT(payload) && task->payload_raw) {
+        return err_field(err, "payload", "payload " TWO_PAYLOADS);
+    }
+    if (task->payload.len > in->payload_max) {
+        return fault_too_large(err, task->payload_raw ? "payloadBase64" : "payload",
+                               task->payload.len, in->payload_max);
+    }
+    if (task->scheduled_ms != 0 && in->order.delay_ms >= 0) {
         return err_field(err, "delayMs", "delayMs must not be given beside scheduledAt");
     }
-    return task_check_order(&in->order.task, err);
+    return reserved_check(task, err);
 }
 
-/* ---- PATCH ---- */
+/* ---- Many ---- */
 
-static bool change_priority(struct json *json, void *into, struct err *err)
-{
-    struct task_patch *patch = into;
-    patch->has_priority = true;
-    return read_priority(json, &patch->priority, err);
-}
+#define LEVELS_MAX 8 /* children of children, counting the root */
 
-static bool change_scheduled(struct json *json, void *into, struct err *err)
-{
-    struct task_patch *patch = into;
-    patch->has_scheduled = true;
-    return field_time(json, &patch->scheduled_ms, err);
-}
-
-static bool change_retries(struct json *json, void *into, struct err *err)
-{
-    struct task_patch *patch = into;
-    patch->has_max_retries = true;
-    return read_retries(json, &patch->max_retries, err);
-}
-
-static bool change_timeout(struct json *json, void *into, struct err *err)
-{
-    struct task_patch *patch = into;
-    patch->has_timeout = true;
-    return field_i64(json, 0, TASK_DURATION_MAX_MS, &patch->timeout_ms, err);
-}
-
-static const struct field patch_table[] = {
-    FIELD("priority", change_priority),
-    FIELD("scheduledAt", change_scheduled),
-    FIELD("maxRetries", change_retries),
-    FIELD("timeoutMs", change_timeout),
+struct reading {
+    struct arena *arena;
+    size_t payload_max;
+    struct create_in *out;
+    size_t room;
+    struct extra { /* beside each order */
+        struct str ref;
+        struct form_texts depends;
+    } * extras;
+    size_t extras_room;
+    size_t depends; /* names and ids so far */
+    bool too_many;
 };
 
-const struct fields patch_fields = {patch_table, ARRAY_LEN(patch_table)};
+/* ---- Keeping what was read ---- */
+
+static bool keep(struct reading *reading, const struct order_in *in, struct err *err)
+{
+    struct create_in *out = reading->out;
+    reading->depends += in->depends.count;
+    if (reading->depends > DEPENDS_TOTAL_MAX) {
+        return err_field(err, "dependsOn",
+                         "dependsOn has more than %d ids and names in one request: split it",
+                         DEPENDS_TOTAL_MAX);
+    }
+    if (out->count == CREATE_MAX) {
+        reading->too_many = true; /* said by create_read(): it is nobody's field */
+        return false;
+    }
+    out->orders =
+        arena_grow(reading->arena, out->orders, out->count, &reading->room, sizeof *out->orders);
+    reading->extras = arena_grow(reading->arena, reading->extras, out->count, &reading->extras_room,
+                                 sizeof *reading->extras);
+    out->orders[out->count] = in->order;
+    reading->extras[out->count] = (struct extra){in->ref, in->depends};
+    out->count++;
+    return true;
+}
+
+/* ---- Children ---- */
+
+static bool check_child(const struct order_in *child, const struct order_in *parent,
+                        struct err *err)
+{
+    if (child->given & TASK_BIT(document) && !str_absent(parent->order.task.document)) {
+        return err_field(err, "documentId",
+                         "documentId of a child is its parent's: batches could deadlock otherwise");
+    }
+    return str_absent(child->order.task.key) ||
+           err_field(err, "idempotencyKey", "idempotencyKey belongs to the outermost task");
+}
+
+static bool read_child(struct reading *reading, const struct order_in *parent, size_t place,
+                       size_t level, struct json *json, struct err *err);
+
+static bool read_children(struct reading *reading, const struct order_in *parent, size_t level,
+                          struct err *err)
+{
+    struct json json;
+    size_t place = reading->out->count, index = 0;
+    if (str_absent(parent->children)) {
+        return true;
+    }
+    if (level == LEVELS_MAX) {
+        return err_field(err, "children",
+                         "children may be nested %d levels deep, the root included", LEVELS_MAX);
+    }
+    json_start(&json, parent->children, reading->arena);
+    if (!json_enter_array(&json, err)) {
+        return form_inside(err, "children");
+    }
+    for (; json_item(&json, err); index++) {
+        if (json_peek(&json) != JSON_OBJECT) {
+            return err_field(err, "children", "children must be an array of tasks");
+        }
+        if (!read_child(reading, parent, place, level + 1, &json, err)) {
+            return err->field[0] == '\0' ? false : form_inside(err, "children[%zu]", index);
+        }
+    }
+    return json_ok(&json) &&
+           (index > 0 || err_field(err, "children", "children must not be empty"));
+}
+
+static bool read_child(struct reading *reading, const struct order_in *parent, size_t place,
+                       size_t level, struct json *json, struct err *err)
+{
+    struct order_in in;
+    order_begin(&in, reading->payload_max);
+    in.order.parent = place;
+    in.order.task.document = parent->order.task.document;
+    in.order.task.queue = parent->order.task.queue;
+    in.order.task.priority = parent->order.task.priority;
+    return form_read_for(FORM_SET, json, &task_form, &in.order.task, &in.given,
+                         &(struct form_more){&order_form, &in}, err) &&
+           order_check(&in, err) && check_child(&in, parent, err) && keep(reading, &in, err) &&
+           read_children(reading, &in, level, err);
+}
+
+/* ---- Names ---- */
+
+/* Sorted rather than hashed: who chooses the names could choose them to collide. */
+struct names {
+    struct name {
+        struct str ref;
+        size_t order; /* 1 + its place */
+    } * at;
+    size_t count;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return str_cmp(((const struct name *)a)->ref, ((const struct name *)b)->ref);
+}
+
+static bool collect_names(const struct reading *reading, struct names *out, struct err *err)
+{
+    struct names names = {arena_array(reading->arena, struct name, reading->out->count), 0};
+    for (size_t i = 0; i < reading->out->count; i++) {
+        if (!str_absent(reading->extras[i].ref)) {
+            names.at[names.count++] = (struct name){reading->extras[i].ref, i + 1};
+        }
+    }
+    qsort(names.at, names.count, sizeof *names.at, compare_names);
+    for (size_t i = 1; i < names.count; i++) {
+        if (str_eq(names.at[i].ref, names.at[i - 1].ref)) {
+            return err_field(err, "ref", "ref " STR_FMT " is given twice",
+                             STR_ARG(names.at[i].ref));
+        }
+    }
+    *out = names;
+    return true;
+}
+
+/* One of an order's needs, and where it stood among them. */
+struct need {
+    struct order_need need;
+    size_t at;
+};
+
+static bool resolve(const struct names *names, struct str text, struct order_need *need,
+                    struct err *err)
+{
+    const struct name *name = names->count == 0
+                                  ? NULL
+                                  : bsearch(&(struct name){text, 0}, names->at, names->count,
+                                            sizeof *names->at, compare_names);
+    *need = (struct order_need){.order = name == NULL ? 0 : name->order};
+    return name != NULL || id_parse(text, &need->id) ||
+           err_field(err, "dependsOn",
+                     "dependsOn names " STR_FMT
+                     ", which is neither an id nor a ref of this request",
+                     STR_ARG(text));
+}
+
+static int compare_needs(const struct order_need *a, const struct order_need *b)
+{
+    return a->order != b->order   ? (a->order < b->order ? -1 : 1)
+           : a->id.hi != b->id.hi ? (a->id.hi < b->id.hi ? -1 : 1)
+           : a->id.lo != b->id.lo ? (a->id.lo < b->id.lo ? -1 : 1)
+                                  : 0;
+}
+
+static int by_need(const void *a, const void *b)
+{
+    const struct need *one = a, *other = b;
+    int order = compare_needs(&one->need, &other->need);
+    return order != 0 ? order : one->at < other->at ? -1 : 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    return ((const struct need *)a)->at < ((const struct need *)b)->at ? -1 : 1;
+}
+
+/* What is named twice, an id perhaps in another case, is needed once. The order stays. */
+static size_t drop_repeats(struct need *needs, size_t count)
+{
+    size_t kept = 0;
+    qsort(needs, count, sizeof *needs, by_need);
+    for (size_t i = 0; i < count; i++) {
+        if (kept == 0 || compare_needs(&needs[kept - 1].need, &needs[i].need) != 0) {
+            needs[kept++] = needs[i];
+        }
+    }
+    qsort(needs, kept, sizeof *needs, by_place);
+    return kept;
+}
+
+static bool resolve_order(struct arena *arena, const struct names *names,
+                          const struct form_texts *depends, struct order *order, struct err *err)
+{
+    size_t count = depends->count;
+    struct need *needs = arena_array(arena, struct need, count);
+    for (size_t i = 0; i < count; i++) {
+        needs[i].at = i;
+        if (!resolve(names, depends->at[i], &needs[i].need, err)) {
+            return false;
+        }
+    }
+    count = count > 1 ? drop_repeats(needs, count) : count;
+    struct order_need *kept = arena_array(arena, struct order_need, count);
+    for (size_t i = 0; i < count; i++) {
+        kept[i] = needs[i].need;
+    }
+    order->needs = kept;
+    order->needs_count = count;
+    return true;
+}
+
+static bool resolve_all(const struct reading *reading, struct err *err)
+{
+    struct names names;
+    if (!collect_names(reading, &names, err)) {
+        return false;
+    }
+    for (size_t i = 0; i < reading->out->count; i++) {
+        if (!resolve_order(reading->arena, &names, &reading->extras[i].depends,
+                           &reading->out->orders[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- One order, or many ---- */
+
+static bool read_many(struct reading *reading, struct json *json, struct err *err)
+{
+    size_t index = 0;
+    reading->out->many = true;
+    if (!json_enter_array(json, err)) {
+        return false;
+    }
+    for (; json_item(json, err); index++) {
+        struct order_in in;
+        order_begin(&in, reading->payload_max);
+        if (!form_item(json, index, err)) {
+            return false;
+        }
+        const struct form_more more = {&order_form, &in};
+        if (!form_read_for(FORM_SET, json, &task_form, &in.order.task, &in.given, &more, err) ||
+            !order_check(&in, err) || !keep(reading, &in, err) ||
+            !read_children(reading, &in, 1, err)) {
+            return form_inside(err, "[%zu]", index);
+        }
+    }
+    return json_ok(json);
+}
+
+static bool read_one(struct reading *reading, struct json *json, struct err *err)
+{
+    static const struct form nothing = {NULL, 0};
+    struct str key = STR_NONE;
+    struct order_in in;
+    order_begin(&in, reading->payload_max);
+    if (!json_enter_object(json, err)) {
+        return false;
+    }
+    if (!json_member(json, &key, err)) {
+        return json_ok(json) && err_field(err, "taskType", "taskType is required");
+    }
+    if (str_is(key, "tasks")) {
+        return read_many(reading, json, err) &&
+               form_read_rest(FORM_SET, json, STR_NONE, &nothing, NULL, NULL, NULL, err);
+    }
+    return form_read_rest(FORM_SET, json, key, &task_form, &in.order.task, &in.given,
+                          &(struct form_more){&order_form, &in}, err) &&
+           order_check(&in, err) && keep(reading, &in, err) && read_children(reading, &in, 1, err);
+}
+
+bool create_read(struct json *json, size_t payload_max, struct create_in *out, struct err *err)
+{
+    struct reading reading = {.arena = json->arena, .payload_max = payload_max, .out = out};
+    *out = (struct create_in){0};
+    bool many = json_peek(json) == JSON_ARRAY;
+    if (!(many ? read_many(&reading, json, err) : read_one(&reading, json, err))) {
+        return reading.too_many &&
+               err_field(err, "tasks", "tasks must be at most %d in one request, children included",
+                         CREATE_MAX);
+    }
+    return resolve_all(&reading, err);
+}

@@ -53,202 +53,81 @@ void counts_put(struct json_writer *w, const char *key, const int64_t counts[TAS
     json_close_object(w);
 }
 
-static void put_text(struct json_writer *w, const char *key, struct str text)
-{
-    if (!str_absent(text)) {
-        json_put_str(w, key, text);
-    }
-}
-
-static void put_json(struct json_writer *w, const char *key, struct str json)
-{
-    if (!str_absent(json)) {
-        json_put_raw(w, key, json);
-    }
-}
-
-static void put_amount(struct json_writer *w, const char *key, double amount)
-{
-    if (amount >= 0) {
-        json_put_f64(w, key, amount);
-    }
-}
-
 /* ---- A task ---- */
 
-static void put_payload(struct json_writer *w, const struct task *task, bool omitted)
-{
-    if (omitted) {
-        json_put_bool(w, "payloadOmitted", true);
-    } else if (task->payload_raw && !str_absent(task->payload)) {
-        json_key(w, "payloadBase64");
-        json_add_base64(w, task->payload);
-    } else {
-        put_json(w, "payload", task->payload);
-    }
-}
-
-static void put_backoff(struct json_writer *w, const struct task_backoff *backoff)
-{
-    json_put_object(w, "backoff");
-    json_put_i64(w, "baseMs", backoff->base_ms);
-    json_put_f64(w, "factor", backoff->factor);
-    json_put_i64(w, "maxMs", backoff->max_ms);
-    json_put_f64(w, "jitter", backoff->jitter);
-    json_close_object(w);
-}
-
-static void put_tags(struct json_writer *w, const struct task *task)
-{
-    if (task->tags_count == 0) {
-        return;
-    }
-    json_put_array(w, "tags");
-    for (size_t i = 0; i < task->tags_count; i++) {
-        json_add_str(w, task->tags[i]);
-    }
-    json_close_array(w);
-}
-
-/* What becomes of a failure, where that is not the usual. */
-static void put_rules(struct json_writer *w, const struct task *task)
-{
-    if (task->continues) {
-        json_put_c(w, "onChildFailure", "continue");
-    }
-    if (task->runs_anyway) {
-        json_put_c(w, "onDependencyFailure", "run");
-    }
-}
-
-/* What is not shown, but said to be there. An error is shortened, not left out. */
-struct omitted {
-    bool payload, result, metadata, error;
+/* What a task is shown with beside its own fields: what is said to be left out (an error is
+ * shortened, not left out), and what it depends on. */
+struct task_view {
+    const struct task *task;
+    bool payload_omitted, result_omitted, metadata_omitted, error_omitted;
 };
 
-static void put_order(struct json_writer *w, const struct task *task, struct omitted omitted)
+static void show_base64(struct json_writer *w, const struct form_row *row, const void *from)
 {
-    json_key(w, "id");
-    id_write(w, task->id);
-    json_put_str(w, "taskType", task->type);
-    json_put_str(w, "queue", task->queue);
-    put_text(w, "externalId", task->external_id);
-    put_text(w, "documentId", task->document);
-    put_payload(w, task, omitted.payload);
-    put_backoff(w, &task->backoff);
-    put_text(w, "idempotencyKey", task->key);
-    put_tags(w, task);
-    if (omitted.metadata) {
-        json_put_bool(w, "metadataOmitted", true);
-    } else {
-        put_json(w, "metadata", task->metadata);
-    }
-    id_put(w, "parentId", task->parent);
-    id_put(w, "teamId", task->team);
-    id_put(w, "scheduleId", task->schedule);
-    if (task->depends_count > 0) { /* of a new one; the other views know more about them */
-        ids_put(w, "dependsOn", task->depends, task->depends_count);
-    }
-    time_put(w, "expiresAt", task->expires_ms);
-    put_rules(w, task);
-}
-
-static void put_standing(struct json_writer *w, const struct task *task)
-{
-    json_put_c(w, "priority", task_priority_name(task->priority));
-    json_put_c(w, "state", task_state_name(task->state));
-    json_put_i64(w, "attempt", task->attempt);
-    json_put_i64(w, "retries", task->retries);
-    json_put_i64(w, "maxRetries", task->max_retries);
-    json_put_i64(w, "timeoutMs", task->timeout_ms);
-    time_put(w, "scheduledAt", task->scheduled_ms);
-    json_put_time(w, "createdAt", task->created_ms);
-    time_put(w, "queuedAt", task->queued_ms);
-    time_put(w, "startedAt", task->started_ms);
-    time_put(w, "finishedAt", task->finished_ms);
-    time_put(w, "cancelledAt", task->cancelled_ms);
-    time_put(w, "updatedAt", task->updated_ms);
-    put_text(w, "cancelReason", task->cancel_reason);
-}
-
-static void put_attempt_now(struct json_writer *w, const struct task *task)
-{
-    if (task->state != TASK_RUNNING) {
-        return;
-    }
-    put_text(w, "workerId", task->worker);
-    time_put(w, "leaseExpiresAt", task->lease_until_ms);
-    if (task->cancel_requested) {
-        json_put_bool(w, "cancelRequested", true);
+    const struct task_view *view = from;
+    if (view->task->payload_raw && !str_absent(view->task->payload) && !view->payload_omitted) {
+        json_key(w, row->name.ptr);
+        json_add_base64(w, view->task->payload);
     }
 }
 
-static void put_progress(struct json_writer *w, const struct task *task)
+/* Of a new one; the other views know more about them. */
+static void show_depends(struct json_writer *w, const struct form_row *row, const void *from)
 {
-    if (task->progress < 0 && task->progress_message.len == 0) {
-        return;
+    const struct task *task = ((const struct task_view *)from)->task;
+    if (task->depends_count > 0) {
+        ids_put(w, row->name.ptr, task->depends, task->depends_count);
     }
-    json_put_object(w, "progress");
-    put_amount(w, "percent", task->progress);
-    put_text(w, "message", task->progress_message);
-    json_close_object(w);
 }
 
-static void put_error(struct json_writer *w, const struct task_error *error)
-{
-    if (str_absent(error->code) && str_absent(error->message)) {
-        return;
-    }
-    json_put_object(w, "error");
-    put_text(w, "code", error->code);
-    put_text(w, "message", error->message);
-    put_json(w, "detail", error->detail);
-    json_close_object(w);
-}
+static const struct form_hook base64_hook = {.show = show_base64};
+static const struct form_hook depends_hook = {.show = show_depends};
 
-static void put_cost(struct json_writer *w, const struct task_cost *cost)
-{
-    if (cost->estimated < 0 && cost->actual < 0 && cost->tokens < 0) {
-        return;
-    }
-    json_put_object(w, "cost");
-    put_amount(w, "estimated", cost->estimated);
-    put_amount(w, "actual", cost->actual);
-    put_amount(w, "tokens", cost->tokens);
-    json_close_object(w);
-}
+#define ROW(label, member, kind, ...)                                                              \
+    FORM_ROW(label, struct task_view, member, kind, FORM_SHOWN, __VA_ARGS__)
 
-static void put_outcome(struct json_writer *w, const struct task *task, struct omitted omitted)
-{
-    if (omitted.result) {
-        json_put_bool(w, "resultOmitted", true);
-    } else {
-        put_json(w, "result", task->result);
-    }
-    put_error(w, &task->error);
-    if (omitted.error) {
-        json_put_bool(w, "errorOmitted", true);
-    }
-    put_progress(w, task);
-    put_cost(w, &task->cost);
-}
+/* clang-format off */
+static const struct form_row view_rows[] = {
+    ROW("payloadBase64", task, FORM_HOOK, .hook = &base64_hook,
+        .schema = "{\"type\":\"string\",\"contentEncoding\":\"base64\"}"),
+    ROW("payloadOmitted", payload_omitted, FORM_YES,
+        .about = "The payload is over 4 KiB and left out of lists."),
+    ROW("resultOmitted", result_omitted, FORM_YES,
+        .about = "The result is over 4 KiB and left out of lists."),
+    ROW("metadataOmitted", metadata_omitted, FORM_YES,
+        .about = "The metadata is over 4 KiB and left out of lists."),
+    ROW("errorOmitted", error_omitted, FORM_YES,
+        .about = "The error is over 4 KiB: in lists it has no detail and the beginning of its message."),
+    ROW("dependsOn", task, FORM_HOOK, .hook = &depends_hook,
+        .schema = "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"format\":\"uuid\"}}",
+        .about = "When it was created, claimed or is shown whole; not in lists."),
+};
+/* clang-format on */
+const struct form task_view_form = FORM(view_rows);
 
 /* All fields of a task, inside an object that is open. */
-static void put_task(struct json_writer *w, const struct task *task, struct omitted omitted)
+static void put_task(struct json_writer *w, const struct task_view *view)
 {
-    put_order(w, task, omitted);
-    put_standing(w, task);
-    put_attempt_now(w, task);
-    put_outcome(w, task, omitted);
+    const struct task *task = view->task;
+    uint64_t hidden = 0;
+    if (task->state != TASK_RUNNING) {
+        hidden |= TASK_BIT(worker) | TASK_BIT(lease_until_ms) | TASK_BIT(cancel_requested);
+    }
+    hidden |= task->payload_raw || view->payload_omitted ? TASK_BIT(payload) : 0;
+    hidden |= view->result_omitted ? TASK_BIT(result) : 0;
+    hidden |= view->metadata_omitted ? TASK_BIT(metadata) : 0;
+    form_show_but(w, &task_form, task, hidden);
+    form_show(w, &task_view_form, view);
 }
 
 static void put_whole(struct json_writer *w, const struct task *task)
 {
     bool full = w->buf->len > ANSWER_WHOLE_MAX;
-    put_task(w, task,
-             (struct omitted){.payload = full && task->payload.len > LIST_OMIT_OVER,
-                              .result = full && task->result.len > LIST_OMIT_OVER,
-                              .metadata = full && task->metadata.len > LIST_OMIT_OVER});
+    put_task(w,
+             &(struct task_view){.task = task,
+                                 .payload_omitted = full && task->payload.len > LIST_OMIT_OVER,
+                                 .result_omitted = full && task->result.len > LIST_OMIT_OVER,
+                                 .metadata_omitted = full && task->metadata.len > LIST_OMIT_OVER});
 }
 
 /* ---- Its views ---- */
@@ -263,9 +142,8 @@ void task_write(struct json_writer *w, const struct task *task)
 void task_write_row(struct json_writer *w, const struct task_row *row)
 {
     json_open_object(w);
-    put_task(w, &row->task,
-             (struct omitted){row->payload_omitted, row->result_omitted, row->metadata_omitted,
-                              row->error_omitted});
+    put_task(w, &(struct task_view){&row->task, row->payload_omitted, row->result_omitted,
+                                    row->metadata_omitted, row->error_omitted});
     json_close_object(w);
 }
 
@@ -286,8 +164,8 @@ static void dependencies_put(struct json_writer *w, const struct task_dependency
         json_put_c(w, "state", task_state_name(on[i].state));
         if (w->buf->len > ANSWER_WHOLE_MAX && on[i].result.len > LIST_OMIT_OVER) {
             json_put_bool(w, "resultOmitted", true);
-        } else {
-            put_json(w, "result", on[i].result);
+        } else if (!str_absent(on[i].result)) {
+            json_put_raw(w, "result", on[i].result);
         }
         json_close_object(w);
     }
@@ -311,29 +189,36 @@ void task_write_claimed(struct json_writer *w, const struct task *task,
     json_close_object(w);
 }
 
-static void write_log(struct json_writer *w, struct str log)
+static void show_log(struct json_writer *w, const struct form_row *row, const void *from)
 {
-    json_put_array(w, "log");
+    struct str log = ((const struct task_attempt *)from)->log;
+    json_put_array(w, row->name.ptr);
     while (log.len > 0) {
         json_add_str(w, str_cut(&log, '\n'));
     }
     json_close_array(w);
 }
 
-static void write_attempt(struct json_writer *w, const struct task_attempt *attempt)
-{
-    json_open_object(w);
-    json_put_i64(w, "number", attempt->number);
-    if (attempt->outcome != OUTCOME_NONE) {
-        json_put_c(w, "outcome", task_outcome_name(attempt->outcome));
-    }
-    put_text(w, "workerId", attempt->worker);
-    time_put(w, "startedAt", attempt->started_ms);
-    time_put(w, "finishedAt", attempt->finished_ms);
-    put_error(w, &attempt->error);
-    write_log(w, attempt->log);
-    json_close_object(w);
-}
+static const struct form_hook log_hook = {.show = show_log};
+
+#define ATTEMPT_ROW(label, member, kind, use, ...)                                                 \
+    FORM_ROW(label, struct task_attempt, member, kind, FORM_SHOWN | (use), __VA_ARGS__)
+
+/* clang-format off */
+static const struct form_row attempt_rows[] = {
+    ATTEMPT_ROW("number", number, FORM_I32, 0, .min = 1),
+    ATTEMPT_ROW("outcome", outcome, FORM_WORD, 0, .words = task_outcome_words, .about = "Absent while it runs."),
+    ATTEMPT_ROW("workerId", worker, FORM_TEXT, 0, 0),
+    ATTEMPT_ROW("startedAt", started_ms, FORM_TIME, 0, 0),
+    ATTEMPT_ROW("finishedAt", finished_ms, FORM_TIME, 0, 0),
+    ATTEMPT_ROW("error.code", error.code, FORM_TEXT, 0, 0),
+    ATTEMPT_ROW("error.message", error.message, FORM_TEXT, 0, 0),
+    ATTEMPT_ROW("error.detail", error.detail, FORM_VALUE, 0, .about = "Any JSON value."),
+    ATTEMPT_ROW("log", log, FORM_HOOK, FORM_ALWAYS, .hook = &log_hook, .about = "Lines.",
+                .schema = "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"),
+};
+/* clang-format on */
+const struct form attempt_form = FORM(attempt_rows);
 
 void task_write_detail(struct json_writer *w, const struct task_detail *detail)
 {
@@ -341,7 +226,9 @@ void task_write_detail(struct json_writer *w, const struct task_detail *detail)
     put_whole(w, &detail->task);
     json_put_array(w, "attempts");
     for (size_t i = 0; i < detail->attempts_count; i++) {
-        write_attempt(w, &detail->attempts[i]);
+        json_open_object(w);
+        form_show(w, &attempt_form, &detail->attempts[i]);
+        json_close_object(w);
     }
     json_close_array(w);
     ids_put(w, "childIds", detail->children, detail->children_count);

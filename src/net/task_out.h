@@ -1,4 +1,4 @@
-/* net/task_out.h: tasks as JSON, field by field as docs/contract.md names them.
+/* net/task_out.h: tasks as JSON, by the rows of task/task.def.
  *
  * A field that is unset is absent. Payload, result, metadata and detail are written byte for byte
  * as they came.
@@ -10,7 +10,7 @@
 #define ERRAND_NET_TASK_OUT_H
 
 #include "queue/queue.h"
-#include "wire/json.h"
+#include "wire/form.h"
 
 #define LIST_OMIT_OVER (4 * KIB) /* payloads and results above it are left out of lists */
 
@@ -26,6 +26,9 @@ void task_write_claimed(struct json_writer *w, const struct task *task,
 /* The same without those results, and left open for more fields. */
 void task_open_claimed(struct json_writer *w, const struct task *task);
 void task_write_detail(struct json_writer *w, const struct task_detail *detail);
+
+/* For openapi.json: what a task is shown with beside task_form, and its attempts. */
+extern const struct form task_view_form, attempt_form;
 
 void id_write(struct json_writer *w, struct task_id id); /* as a string */
 void id_put(struct json_writer *w, const char *key,

@@ -252,34 +252,6 @@ void batch_defer(struct batch *batch, struct command *command)
     list_append(&batch->deferred, &command->link);
 }
 
-static struct task_error error_copy(struct arena *arena, const struct task_error *error)
-{
-    return (struct task_error){.code = arena_str(arena, error->code),
-                               .message = arena_str(arena, error->message),
-                               .detail = arena_str(arena, error->detail)};
-}
-
-struct task task_copy(struct arena *arena, const struct task *task)
-{
-    struct task copy = *task;
-    copy.type = arena_str(arena, task->type);
-    copy.queue = arena_str(arena, task->queue);
-    copy.document = arena_str(arena, task->document);
-    copy.external_id = arena_str(arena, task->external_id);
-    copy.key = arena_str(arena, task->key);
-    copy.payload = arena_str(arena, task->payload);
-    copy.metadata = arena_str(arena, task->metadata);
-    for (size_t i = 0; i < task->tags_count; i++) {
-        copy.tags[i] = arena_str(arena, task->tags[i]);
-    }
-    copy.cancel_reason = arena_str(arena, task->cancel_reason);
-    copy.worker = arena_str(arena, task->worker);
-    copy.progress_message = arena_str(arena, task->progress_message);
-    copy.result = arena_str(arena, task->result);
-    copy.error = error_copy(arena, &task->error);
-    return copy;
-}
-
 /* ---- Saving ---- */
 
 static bool save_orders(struct batch *batch, struct err *err)

@@ -118,6 +118,4 @@ void batch_abort_attempt(struct batch *batch, struct task_id id, int32_t attempt
                          enum abort_why why);
 void batch_abort_cancelled(struct batch *batch, const struct item *item); /* if it runs in here */
 
-struct task task_copy(struct arena *arena, const struct task *task); /* all texts in `arena` */
-
 #endif

@@ -181,8 +181,8 @@ void on_revive(struct batch *batch, struct command *command)
 static bool change_below(struct batch *batch, struct item *container,
                          const struct task_patch *patch, const void *owner, struct err *err)
 {
-    struct task_patch shared = {.has_priority = patch->has_priority, .priority = patch->priority};
-    if (!patch->has_priority || !container->now.container) {
+    struct task_patch shared = {.given = patch->given & TASK_BIT(priority), .to = patch->to};
+    if (shared.given == 0 || !container->now.container) {
         return true;
     }
     if (!kin_children(batch, container)) {
@@ -208,7 +208,7 @@ static bool change(struct batch *batch, struct item *item, struct command *comma
         !task_change(&item->now, &command->one.patch, batch->now.wall_ms, &command->err)) {
         return false;
     }
-    item->renewed = command->one.patch.has_scheduled;
+    item->renewed = command->one.patch.given & TASK_BIT(scheduled_ms);
     batch_change(batch, item, command);
     return change_below(batch, item, &command->one.patch, command, &command->err);
 }

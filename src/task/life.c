@@ -7,6 +7,8 @@
 
 #include <assert.h>
 
+#include "wire/form.h"
+
 /* Life of a task. Rows: where it is. Columns: what happens. An absent cell is refused.
  * Cells hold the next state plus one, so that an absent cell is 0. */
 #define TO(state) ((state) + 1)
@@ -440,16 +442,15 @@ bool task_change(struct task *task, const struct task_patch *patch, int64_t now_
         return err_set(err, ERR_CONFLICT, "a task that is %s cannot be changed",
                        task_state_name(task->state));
     }
-    if (patch->has_max_retries && patch->max_retries < task->retries) {
+    if (patch->given & TASK_BIT(max_retries) && patch->to->max_retries < task->retries) {
         return err_field(err, "maxRetries",
                          "maxRetries must be at least the %d retries already used", task->retries);
     }
-    if (patch->has_scheduled && !put_off(task, patch->scheduled_ms, now_ms, err)) {
+    if (patch->given & TASK_BIT(scheduled_ms) &&
+        !put_off(task, patch->to->scheduled_ms, now_ms, err)) {
         return false;
     }
-    task->priority = patch->has_priority ? patch->priority : task->priority;
-    task->max_retries = patch->has_max_retries ? patch->max_retries : task->max_retries;
-    task->timeout_ms = patch->has_timeout ? patch->timeout_ms : task->timeout_ms;
+    form_apply(&task_form, patch->given & ~TASK_BIT(scheduled_ms), patch->to, task);
     task->updated_ms = now_ms;
     return true;
 }

@@ -107,10 +107,8 @@ MUST_CHECK bool task_close_badly(struct task *container, const struct task_error
 
 /* PATCH: which fields, and their new values. */
 struct task_patch {
-    bool has_priority, has_scheduled, has_max_retries, has_timeout;
-    enum task_priority priority;
-    int64_t scheduled_ms, timeout_ms;
-    int32_t max_retries;
+    uint64_t given;        /* TASK_BIT() of each field that changes */
+    const struct task *to; /* its values in those fields */
 };
 MUST_CHECK bool task_change(struct task *task, const struct task_patch *patch, int64_t now_ms,
                             struct err *err);

@@ -3,23 +3,27 @@
  * SPDX-License-Identifier: MIT */
 #include "task/task.h"
 
-#include <math.h>
 #include <stdio.h>
 
+#include "base/arena.h"
 #include "task/reserved.h"
+#include "wire/form.h"
 
-static const char *const state_names[TASK_STATES] = {
+const char *const task_state_words[] = {
     [TASK_SCHEDULED] = "SCHEDULED", [TASK_WAITING] = "WAITING",     [TASK_QUEUED] = "QUEUED",
     [TASK_RUNNING] = "RUNNING",     [TASK_RETRYING] = "RETRYING",   [TASK_COMPLETED] = "COMPLETED",
     [TASK_FAILED] = "FAILED",       [TASK_CANCELLED] = "CANCELLED", [TASK_TIMEOUT] = "TIMEOUT",
+    [TASK_STATES] = NULL,
 };
 
-static const char *const priority_names[] = {[TASK_LOW] = "LOW",
-                                             [TASK_NORMAL] = "NORMAL",
-                                             [TASK_HIGH] = "HIGH",
-                                             [TASK_CRITICAL] = "CRITICAL"};
+const char *const task_priority_words[] = {"",
+                                           [TASK_LOW] = "LOW",
+                                           [TASK_NORMAL] = "NORMAL",
+                                           [TASK_HIGH] = "HIGH",
+                                           [TASK_CRITICAL] = "CRITICAL",
+                                           NULL};
 
-static const char *const outcome_names[TASK_OUTCOMES] = {
+const char *const task_outcome_words[] = {
     [OUTCOME_NONE] = "",
     [OUTCOME_COMPLETED] = "COMPLETED",
     [OUTCOME_FAILED] = "FAILED",
@@ -27,11 +31,12 @@ static const char *const outcome_names[TASK_OUTCOMES] = {
     [OUTCOME_LOST] = "LOST",
     [OUTCOME_RELEASED] = "RELEASED",
     [OUTCOME_CANCELLED] = "CANCELLED",
+    [TASK_OUTCOMES] = NULL,
 };
 
 const char *task_state_name(enum task_state state)
 {
-    return state_names[state];
+    return task_state_words[state];
 }
 
 bool task_state_parse(struct str name, enum task_state *out)
@@ -42,34 +47,32 @@ bool task_state_parse(struct str name, enum task_state *out)
     } else if (str_is(name, "IN_PROGRESS")) {
         name = STR("RUNNING");
     }
-    for (int state = 0; state < TASK_STATES; state++) {
-        if (str_is(name, state_names[state])) {
-            *out = (enum task_state)state;
-            return true;
-        }
+    int word;
+    if (!form_word(task_state_words, name, &word)) {
+        return false;
     }
-    return false;
+    *out = (enum task_state)word;
+    return true;
 }
 
 const char *task_priority_name(enum task_priority priority)
 {
-    return priority_names[priority];
+    return task_priority_words[priority];
 }
 
 bool task_priority_parse(struct str name, enum task_priority *out)
 {
-    for (int priority = TASK_LOW; priority <= TASK_CRITICAL; priority++) {
-        if (str_is(name, priority_names[priority])) {
-            *out = (enum task_priority)priority;
-            return true;
-        }
+    int word;
+    if (!form_word(task_priority_words, name, &word)) {
+        return false;
     }
-    return false;
+    *out = (enum task_priority)word;
+    return true;
 }
 
 const char *task_outcome_name(enum task_outcome outcome)
 {
-    return outcome_names[outcome];
+    return task_outcome_words[outcome];
 }
 
 static const char *const worker_kinds[WORKER_KINDS] = {
@@ -143,6 +146,13 @@ bool task_lease_parse(struct str text, struct task_lease *out)
     return true;
 }
 
+/* ---- The table of its fields ---- */
+
+bool task_type_ok(struct str type)
+{
+    return type.len >= 1 && type.len <= TASK_TYPE_MAX && !str_has_control(type);
+}
+
 bool task_queue_name_ok(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -155,72 +165,66 @@ bool task_queue_name_ok(struct str name)
     return name.len >= 1 && name.len <= TASK_QUEUE_MAX;
 }
 
-/* ---- What makes an order acceptable ---- */
+#define TASK_TAG_RULE      "must be strings of 1 to 128 bytes"
+#define TASK_METADATA_RULE "must be at most 16384 bytes"
 
-static bool check_text(struct str text, const char *field, size_t max, struct err *err)
+static const char *const task_child_failure[] = {"stop", "continue", NULL};
+static const char *const task_dependency_failure[] = {"cancel", "run", NULL};
+
+static const struct form_row rows[] = {
+#define FIELD(part, kind, column, member, form, name, ...)                                         \
+    FORM_ROW(name, struct task, member, form, __VA_ARGS__, ),
+#include "task/task.def"
+};
+_Static_assert(ARRAY_LEN(rows) <= 64, "a bit for each row");
+const struct form task_form = FORM(rows);
+
+void task_init(struct task *task)
 {
-    return (text.len <= max && str_is_utf8(text)) ||
-           err_field(err, field, "%s must be at most %zu bytes of UTF-8", field, max);
+    *task = (struct task){0};
+    form_init(&task_form, task);
 }
 
-static bool check_names(const struct task *task, struct err *err)
+struct task_error task_error_copy(struct arena *arena, const struct task_error *error)
 {
-    if (task->type.len < 1 || task->type.len > TASK_TYPE_MAX || !str_is_utf8(task->type) ||
-        str_has_control(task->type)) {
-        return err_field(err, "taskType",
-                         "taskType must be 1 to %d bytes of UTF-8 without control characters",
-                         TASK_TYPE_MAX);
-    }
-    if (!task_queue_name_ok(task->queue)) {
-        return err_field(err, "queue", "queue must be 1 to %d characters of [A-Za-z0-9_.:/-]",
-                         TASK_QUEUE_MAX);
-    }
-    if (!str_absent(task->document) && task->document.len == 0) {
-        return err_field(err, "documentId", "documentId must not be empty");
-    }
-    if (!str_absent(task->key) && task->key.len == 0) {
-        return err_field(err, "idempotencyKey", "idempotencyKey must not be empty");
-    }
-    return check_text(task->document, "documentId", TASK_DOCUMENT_MAX, err) &&
-           check_text(task->key, "idempotencyKey", TASK_KEY_MAX, err);
+    return (struct task_error){arena_str(arena, error->code), arena_str(arena, error->message),
+                               arena_str(arena, error->detail)};
 }
 
-static bool check_tags(const struct task *task, struct err *err)
+struct task task_copy(struct arena *arena, const struct task *task)
 {
-    for (size_t i = 0; i < task->tags_count; i++) {
-        struct str tag = task->tags[i];
-        if (tag.len < 1 || tag.len > TASK_TAG_MAX || !str_is_utf8(tag)) {
-            return err_field(err, "tags", "tags must be strings of 1 to %d bytes", TASK_TAG_MAX);
-        }
+    struct task copy = *task;
+#define COPY_TEXT(member) copy.member = arena_str(arena, task->member);
+#define COPY_NAME         COPY_TEXT
+#define COPY_JSON         COPY_TEXT
+#define COPY_BYTES        COPY_TEXT
+#define COPY_TAGS(member)                                                                          \
+    for (size_t i = 0; i < task->tags_count; i++) {                                                \
+        COPY_TEXT(member[i])                                                                       \
     }
-    return task->metadata.len <= TASK_METADATA_MAX ||
-           err_field(err, "metadata", "metadata must be at most %zu bytes", TASK_METADATA_MAX);
+#define COPY_ID(member)
+#define COPY_TIME                              COPY_ID
+#define COPY_I32                               COPY_ID
+#define COPY_I64                               COPY_ID
+#define COPY_U64                               COPY_ID
+#define COPY_F64                               COPY_ID
+#define COPY_BOOL                              COPY_ID
+#define COPY_AMOUNT                            COPY_ID
+#define COPY_STATE                             COPY_ID
+#define COPY_PRIORITY                          COPY_ID
+#define COPY_OUTCOME                           COPY_ID
+#define FIELD(part, kind, column, member, ...) COPY_##kind(member)
+#include "task/task.def"
+    copy.depends = NULL; /* only an order has them */
+    copy.depends_count = 0;
+    return copy;
 }
 
-static bool check_range(int64_t value, const char *field, int64_t min, int64_t max, struct err *err)
-{
-    return (value >= min && value <= max) || err_field(err, field, "%s must be from %lld to %lld",
-                                                       field, (long long)min, (long long)max);
-}
-
-static bool check_backoff(const struct task_backoff *backoff, struct err *err)
-{
-    if (!(backoff->factor >= 1 && backoff->factor <= 1000)) {
-        return err_field(err, "backoff.factor", "backoff.factor must be from 1 to 1000");
-    }
-    if (!(backoff->jitter >= 0 && backoff->jitter <= 1)) {
-        return err_field(err, "backoff.jitter", "backoff.jitter must be from 0 to 1");
-    }
-    return check_range(backoff->base_ms, "backoff.baseMs", 0, TASK_DURATION_MAX_MS, err) &&
-           check_range(backoff->max_ms, "backoff.maxMs", 0, TASK_DURATION_MAX_MS, err);
-}
-
+/* The limits are those of the rows. Retries of other protocols than ours go further, and below zero
+ * they have no end. */
 bool task_check_order(const struct task *task, struct err *err)
 {
-    return check_names(task, err) && reserved_check(task, err) && check_tags(task, err) &&
-           check_backoff(&task->backoff, err) &&
-           check_range(task->max_retries, "maxRetries", TASK_RETRIES_UNLIMITED, INT32_MAX, err) &&
-           check_range(task->timeout_ms, "timeoutMs", 0, TASK_DURATION_MAX_MS, err) &&
-           check_range(task->scheduled_ms, "scheduledAt", 0, TASK_TIME_MAX_MS, err) &&
-           check_range(task->expires_ms, "expiresAt", 0, TASK_TIME_MAX_MS, err);
+    return form_check(&task_form, task, err) && reserved_check(task, err) &&
+           (task->max_retries >= TASK_RETRIES_UNLIMITED ||
+            err_field(err, "maxRetries", "maxRetries must be at least %d", TASK_RETRIES_UNLIMITED));
 }

@@ -59,9 +59,12 @@ enum task_outcome {
 #define TASK_LOG_LINE_MAX      (4 * KIB)
 #define TASK_TIME_MAX_MS       INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
 #define TASK_DURATION_MAX_MS   (10 * 366 * DAY_MS)      /* delayMs, timeoutMs, backoff */
+#define TASK_FACTOR_MAX        1000                     /* of backoff */
+#define TASK_COST_MAX          INT64_C(1000000000000000) /* beyond it a double no longer counts by ones */
 #define TASK_LEASE_MIN_MS      (1 * SECOND_MS)
 #define TASK_LEASE_MAX_MS      (24 * HOUR_MS)
 
+#define TASK_QUEUE_DEFAULT       "default"
 #define TASK_MAX_RETRIES_DEFAULT 3
 #define TASK_TIMEOUT_DEFAULT_MS  (300 * SECOND_MS)
 #define TASK_LEASE_DEFAULT_MS    (60 * SECOND_MS)
@@ -70,7 +73,11 @@ struct task_backoff {
     int64_t base_ms, max_ms;
     double factor, jitter; /* jitter 0…1: that share of the wait is random */
 };
-#define TASK_BACKOFF_DEFAULT ((struct task_backoff){5000, 3600000, 5, 0})
+#define TASK_BACKOFF_BASE_MS (5 * SECOND_MS)
+#define TASK_BACKOFF_MAX_MS  (1 * HOUR_MS)
+#define TASK_BACKOFF_FACTOR  5
+#define TASK_BACKOFF_DEFAULT                                                                       \
+    ((struct task_backoff){TASK_BACKOFF_BASE_MS, TASK_BACKOFF_MAX_MS, TASK_BACKOFF_FACTOR, 0})
 
 struct task_error {
     struct str code, message; /* both absent: no error */
@@ -137,6 +144,23 @@ struct task {
     struct task_cost cost;
 };
 
+/* Every field by the name of its column, in the order of task.def and of the rows of task_form. */
+enum task_field {
+#define FIELD(part, kind, column, ...) TASK_FIELD_##column,
+#include "task/task.def"
+    TASK_FIELDS
+};
+#define TASK_BIT(column) (UINT64_C(1) << TASK_FIELD_##column)
+
+/* How a task is read, shown and described: the rows of task.def (wire/form.h). */
+struct form;
+extern const struct form task_form;
+
+struct arena;
+void task_init(struct task *task); /* empty, with the standards of task_form */
+struct task task_copy(struct arena *arena, const struct task *task); /* all texts in `arena` */
+struct task_error task_error_copy(struct arena *arena, const struct task_error *error);
+
 /* One finished or running attempt, as the detail view shows it. */
 struct task_attempt {
     int32_t number;
@@ -156,6 +180,10 @@ struct task_lease {
 struct str task_lease_text(struct task_lease lease, char out[static TASK_LEASE_TEXT]);
 MUST_CHECK bool task_lease_parse(struct str text, struct task_lease *out);
 
+extern const char *const task_state_words[];    /* by enum task_state, ended by NULL */
+extern const char *const task_priority_words[]; /* by enum task_priority; no word for 0 */
+extern const char *const task_outcome_words[];  /* by enum task_outcome; no word for NONE */
+#define TASK_PRIORITY_RULE "must be one of CRITICAL, HIGH, NORMAL, LOW (or 4, 3, 2, 1)"
 const char *task_state_name(enum task_state state);
 MUST_CHECK bool task_state_parse(struct str name,
                                  enum task_state *out); /* PENDING, IN_PROGRESS too */
@@ -180,10 +208,13 @@ static inline bool task_state_terminal(enum task_state state)
     return state >= TASK_COMPLETED;
 }
 
+bool task_type_ok(struct str type);       /* 1–256 bytes without control characters */
 bool task_queue_name_ok(struct str name); /* 1–256 of [A-Za-z0-9_.:/-] */
+#define TASK_TYPE_RULE  "must be 1 to 256 bytes of UTF-8 without control characters"
+#define TASK_QUEUE_RULE "must be 1 to 256 characters of [A-Za-z0-9_.:/-]"
 
-/* Checks everything a client can get wrong in a new task and names the field; names that the server
- * keeps for itself (reserved.h) are refused too. */
+/* Checks everything that can be wrong in a new task that was not read by task_form, and names the
+ * field; names that the server keeps for itself (reserved.h) are refused too. */
 MUST_CHECK bool task_check_order(const struct task *task, struct err *err);
 
 /* A team's hold: a container that has its document for as long as its team needs it. Whoever made

@@ -153,7 +153,8 @@ static bool read_amount(struct json *json, const struct form_row *row, double *o
     return true;
 }
 
-/* 0 means unset inside, so what clients say must be later. */
+/* 0 means unset inside, so what clients say must be later; what may be as old as it likes counts as
+ * the first moment that is not 0. */
 static bool read_time(struct json *json, const struct form_row *row, int64_t *out, struct err *err)
 {
     struct str text;
@@ -164,10 +165,10 @@ static bool read_time(struct json *json, const struct form_row *row, int64_t *ou
     if (!time_parse(text, &ms, NULL)) {
         return json_refuse(json, err, FORM_TIME_RULE);
     }
-    if (ms <= 0 && !(row->use & FORM_KEPT)) {
+    if (ms <= 0 && !(row->use & (FORM_KEPT | FORM_LOOSE))) {
         return json_refuse(json, err, "must be after 1970-01-01T00:00:00Z");
     }
-    *out = ms;
+    *out = row->use & FORM_LOOSE ? MAX(ms, 1) : ms;
     return true;
 }
 
@@ -175,8 +176,9 @@ static bool read_id(struct json *json, const struct form_row *row, struct task_i
                     struct err *err)
 {
     struct str text;
+    bool may_be_none = row->use & FORM_KEPT; /* nobody is called that: it would mean "unset" */
     return json_str(json, &text, err) &&
-           (id_parse(text, out) ||
+           ((id_parse(text, out) && (may_be_none || !id_none(*out))) ||
             json_refuse(json, err, "%s", row->rule == NULL ? FORM_ID_RULE : row->rule));
 }
 
@@ -194,14 +196,11 @@ static bool read_texts(struct json *json, const struct form_row *row, struct for
     }
     while (json_item(json, err)) {
         if (texts.count == (size_t)row->max) {
-            return json_refuse(json, err, "must be at most %lld", (long long)row->max);
+            json->failed = true; /* json_refuse() would speak of each of them */
+            return err_field(err, row->name.ptr, "%s must not be more than %lld", row->name.ptr,
+                             (long long)row->max);
         }
-        if (texts.count == room) {
-            struct str *more = arena_array(json->arena, struct str, room == 0 ? 8 : 2 * room);
-            memcpy(more, texts.at == NULL ? more : texts.at, texts.count * sizeof *more);
-            texts.at = more;
-            room = room == 0 ? 8 : 2 * room;
-        }
+        texts.at = arena_grow(json->arena, texts.at, texts.count, &room, sizeof *texts.at);
         if (!read_plain(json, &texts.at[texts.count++], err)) {
             return false;
         }
@@ -267,11 +266,11 @@ static bool read_value(struct json *json, const struct form_row *row, void *into
 
 /* ---- Unset ---- */
 
-static bool can_unset(const struct form_row *row)
+static bool can_unset(const struct form_row *row, unsigned use)
 {
     bool bare = row->kind == FORM_TEXT || row->kind == FORM_OBJECT || row->kind == FORM_ARRAY ||
                 row->kind == FORM_TEXTS || row->kind == FORM_LIST;
-    return row->use & FORM_NULL || (bare && row->min == 0);
+    return (row->use & FORM_NULL && !(use & FORM_CHANGE)) || (bare && row->min == 0);
 }
 
 static void unset(const struct form_row *row, void *into)
@@ -313,7 +312,7 @@ static void unset(const struct form_row *row, void *into)
         *count_of(row, into) = 0;
         return;
     case FORM_NONE:
-    case FORM_HOOK: /* it takes its null itself */
+    case FORM_HOOK: /* stays as it is */
         return;
     }
 }
@@ -323,6 +322,55 @@ void form_init(const struct form *form, void *into)
     for (size_t i = 0; i < form->count; i++) {
         if (form->rows[i].use & FORM_DEFAULT || form->rows[i].kind == FORM_F64) {
             unset(&form->rows[i], into);
+        }
+    }
+}
+
+static size_t size_of(const struct form_row *row)
+{
+    switch (row->kind) {
+    case FORM_TEXT:
+    case FORM_OBJECT:
+    case FORM_ARRAY:
+    case FORM_VALUE:
+        return sizeof(struct str);
+    case FORM_BOOL:
+    case FORM_YES:
+        return sizeof(bool);
+    case FORM_I32:
+        return sizeof(int32_t);
+    case FORM_I64:
+    case FORM_TIME:
+        return sizeof(int64_t);
+    case FORM_SIZE:
+        return sizeof(size_t);
+    case FORM_F64:
+        return sizeof(double);
+    case FORM_ID:
+        return sizeof(struct task_id);
+    case FORM_WORD:
+    case FORM_WORDS:
+        return sizeof(int);
+    case FORM_TEXTS:
+        return sizeof(struct form_texts);
+    case FORM_LIST:
+        return sizeof(struct str) * (size_t)row->max;
+    case FORM_NONE:
+    case FORM_HOOK:
+        return 0;
+    }
+    return 0;
+}
+
+void form_apply(const struct form *form, uint64_t given, const void *from, void *into)
+{
+    for (size_t i = 0; i < form->count; i++) {
+        const struct form_row *row = &form->rows[i];
+        if (given >> i & 1) {
+            memcpy(place(row, into), (const char *)from + row->at, size_of(row));
+            if (row->kind == FORM_LIST) {
+                memcpy(count_of(row, into), (const char *)from + row->count_at, sizeof(size_t));
+            }
         }
     }
 }
@@ -396,14 +444,14 @@ static bool read_row(struct reading *reading, const struct form_row *row, struct
     if (row == NULL || dotted || !(row->use & reading->use)) {
         return json_refuse(json, err, "is not a known field");
     }
-    if (!(row->use & reading->use & (FORM_SET | FORM_CHANGE))) {
+    if (!(row->use & reading->use & ~(unsigned)FORM_SHOWN)) {
         return json_refuse(json, err, "is read only");
     }
     if (row->name.len > reading->outer.len + key.len) {
         return read_group(reading, row, key, err);
     }
     *reading->given |= UINT64_C(1) << (row - reading->form->rows);
-    if (can_unset(row) && json_take_null(json)) {
+    if (can_unset(row, reading->use) && json_take_null(json)) {
         unset(row, reading->into);
         return true;
     }
@@ -411,11 +459,11 @@ static bool read_row(struct reading *reading, const struct form_row *row, struct
 }
 
 /* What a request must have and does not: the first of those rows is named. */
-static bool check_needed(const struct form *form, uint64_t given, struct err *err)
+static bool check_needed(const struct form *form, unsigned use, uint64_t given, struct err *err)
 {
     for (size_t i = 0; i < form->count; i++) {
         const struct form_row *row = &form->rows[i];
-        if (row->use & FORM_NEEDED && !(given >> i & 1)) {
+        if (row->use & FORM_NEEDED && row->use & use && !(given >> i & 1)) {
             return err_field(err, row->name.ptr, "%s is required", row->name.ptr);
         }
     }
@@ -446,9 +494,9 @@ static bool read_members(struct reading *reading, struct str key, const struct f
     if (!json_ok(reading->json)) {
         return false;
     }
-    return reading->outer.len > 0 || !(reading->use & FORM_SET) ||
-           (check_needed(reading->form, *reading->given, err) &&
-            (more == NULL || check_needed(more->form, more_given, err)));
+    return reading->outer.len > 0 || reading->use == FORM_CHANGE ||
+           (check_needed(reading->form, reading->use, *reading->given, err) &&
+            (more == NULL || check_needed(more->form, reading->use, more_given, err)));
 }
 
 bool form_read_rest(unsigned use, struct json *json, struct str key, const struct form *form,
@@ -514,6 +562,16 @@ bool form_load(struct str body, const struct form *form, struct arena *arena, vo
         }
     }
     return json_end(&json, err);
+}
+
+bool form_item(const struct json *json, size_t index, struct err *err)
+{
+    char name[32];
+    if (json_peek(json) == JSON_OBJECT || json_peek(json) == JSON_NONE) {
+        return true; /* what is no JSON at all is said by the scanner */
+    }
+    snprintf(name, sizeof name, "[%zu]", index);
+    return err_field(err, name, "%s must be an object", name);
 }
 
 bool form_inside(struct err *err, const char *outer_format, ...)

@@ -44,11 +44,14 @@ enum form_use {
     FORM_KEPT = 4,      /* it is stored */
     FORM_NUMBER = 8,    /* a word that may be given by its number too */
     FORM_CHANGE = 16,   /* clients may change it later */
-    FORM_NULL = 32,     /* null unsets it; also true of texts, objects and arrays without a `min` */
+    FORM_NULL = 32,     /* null unsets it in what is new; also true of texts, objects and arrays
+                           without a `min`, which a change may unset too */
     FORM_NEEDED = 64,   /* a request without it is refused */
     FORM_ALWAYS = 128,  /* an answer always has it; numbers, booleans and words are always there */
     FORM_DEFAULT = 256, /* `standard` (of a text: `standard_text`) is its value if none is given */
-    FORM_LOOSE = 512,   /* the limits are those of requests: form_check() knows others to set it */
+    FORM_LOOSE = 512,   /* form_check() does not hold it to its limits: others may set it, too. Of a
+                           time: any time will do */
+    FORM_OWN = 1 << 16, /* this bit and those above are the form's own: kinds of requests */
 };
 
 struct form_texts {
@@ -117,8 +120,8 @@ struct form_more {
 MUST_CHECK bool form_read(struct json *json, const struct form *form, void *into, uint64_t *given,
                           const struct form_more *more, struct err *err);
 
-/* The same for the rows of one use alone, FORM_SET or FORM_CHANGE: others are as unknown as those
- * that do not exist. `given` may be NULL. */
+/* The same for the rows of one use alone, FORM_SET, FORM_CHANGE or one of the form's own: others
+ * are as unknown as those that do not exist. `given` may be NULL. */
 MUST_CHECK bool form_read_for(unsigned use, struct json *json, const struct form *form, void *into,
                               uint64_t *given, const struct form_more *more, struct err *err);
 /* The same for the members that are left of an object already entered, the first of which is `key`.
@@ -138,8 +141,16 @@ const struct form_row *form_find(const struct form *form, struct str name); /* o
 MUST_CHECK bool form_text(const struct form_row *row, struct str value, void *into,
                           struct err *err);
 
+/* A change: copies the fields of the rows in `given` from one struct to another. Texts are
+ * borrowed.
+ */
+void form_apply(const struct form *form, uint64_t given, const void *from, void *into);
+
 /* Whether a struct that was filled some other way keeps the limits of what clients may set. */
 MUST_CHECK bool form_check(const struct form *form, const void *from, struct err *err);
+
+/* Item `index` of an array must be an object: "[3] must be an object". */
+MUST_CHECK bool form_item(const struct json *json, size_t index, struct err *err);
 
 /* Names the value at fault from further out: "priority" becomes "[3].priority", in the message too.
  * Leaves errors that name no field alone. Returns false. */

@@ -52,7 +52,7 @@ bool form_texts_fit(const struct form_row *row, const struct str *at, size_t cou
                     char why[static FORM_WHY_MAX])
 {
     if (count > (size_t)row->max) {
-        return say(why, "must be at most %lld", (long long)row->max);
+        return say(why, "must not be more than %lld", (long long)row->max);
     }
     for (size_t i = 0; i < count; i++) {
         if (at[i].len < (size_t)row->item_min ||

@@ -5,7 +5,6 @@
  * SPDX-License-Identifier: MIT */
 #include "wire/form.h"
 
-#define REQUESTS (FORM_SET | FORM_CHANGE)
 #define FORM_ASK (1u << 31) /* a parameter of a query: a text that is never empty */
 
 /* ---- One value: the members of its schema, in an object that is open ---- */
@@ -15,8 +14,8 @@ static void put_type(struct json_writer *w, const struct form_row *row, unsigned
 {
     bool bare = row->kind == FORM_TEXT || row->kind == FORM_OBJECT || row->kind == FORM_ARRAY ||
                 row->kind == FORM_TEXTS || row->kind == FORM_LIST;
-    bool null =
-        use & REQUESTS && !(use & FORM_ASK) && (row->use & FORM_NULL || (bare && row->min == 0));
+    bool null = !(use & FORM_ASK) && use != FORM_SHOWN &&
+                ((use != FORM_CHANGE && row->use & FORM_NULL) || (bare && row->min == 0));
     if (!null) {
         json_put_c(w, "type", type);
         return;
@@ -33,7 +32,7 @@ static void put_limits(struct json_writer *w, const struct form_row *row, unsign
         return;
     }
     json_put_i64(w, "minimum", row->min);
-    if (use != FORM_SHOWN && row->max != INT64_MAX) {
+    if (row->max != INT64_MAX && (use != FORM_SHOWN || row->max > 0)) {
         json_put_i64(w, "maximum", row->max);
     }
 }
@@ -212,14 +211,15 @@ static void put_standard(struct json_writer *w, const struct form_row *row)
 
 static void put_schema(struct json_writer *w, const struct form_row *row, unsigned use)
 {
+    bool plain = use & FORM_ASK && row->hook != NULL && row->hook->read != NULL; /* as a text */
     json_open_object(w);
-    if (row->schema != NULL) { /* the members of an object that is written by hand */
+    if (row->schema != NULL && !plain) { /* the members of an object that is written by hand */
         struct str text = str_of(row->schema);
         json_add_raw(w, (struct str){text.ptr + 1, text.len - 2});
         w->comma = text.len > 2;
     } else {
         put_kind(w, row, use);
-        if (use & FORM_SET && row->use & FORM_DEFAULT) {
+        if (!(use & (FORM_SHOWN | FORM_CHANGE)) && row->use & FORM_DEFAULT) {
             put_standard(w, row);
         }
     }
@@ -277,7 +277,7 @@ static void put_properties(struct json_writer *w, const struct form *form, unsig
         } else if (!str_eq(name, last)) {
             json_key_str(w, name);
             put_object(w, form, NULL, use, (struct str){row->name.ptr, outer.len + len + 1}, false,
-                       use & REQUESTS && row->use & FORM_NULL);
+                       !(use & (FORM_SHOWN | FORM_CHANGE)) && row->use & FORM_NULL);
         }
         last = name;
     }

@@ -47,24 +47,6 @@ bool desk_idle(const struct desk *desk)
 
 /* ---- A job's life ---- */
 
-static struct task copy_facts(struct arena *arena, const struct task *task)
-{
-    struct task copy = *task;
-    copy.type = arena_str(arena, task->type);
-    copy.queue = arena_str(arena, task->queue);
-    copy.document = arena_str(arena, task->document);
-    copy.external_id = arena_str(arena, task->external_id);
-    copy.payload = arena_str(arena, task->payload);
-    copy.worker = arena_str(arena, task->worker);
-    copy.key = copy.metadata = copy.result = copy.progress_message = STR_NONE;
-    copy.cancel_reason = STR_NONE;
-    copy.error = (struct task_error){0};
-    copy.tags_count = 0;
-    copy.depends = NULL;
-    copy.depends_count = 0;
-    return copy;
-}
-
 static struct desk *desk_of(const struct job *job)
 {
     return &job->claimer->work->desk;
@@ -77,7 +59,7 @@ void job_start(struct claimer *claimer, const struct task *task)
     job->claimer = claimer;
     job->by = claimer->by;
     job->claimed = task;
-    job->task = copy_facts(&job->arena, task);
+    job->task = task_copy(&job->arena, task);
     job->lease = (struct task_lease){task->attempt, task->token};
     job->percent = -1;
     job->message = BUF_INIT(TASK_REASON_MAX);

@@ -35,8 +35,8 @@ static bool read_orders(struct json *json, struct err *err)
 
 static bool read_claim(struct json *json, struct err *err)
 {
-    struct command_claim claim = {0};
-    return claim_read(json, &(struct claim_in){.claim = &claim}, err);
+    struct claim_in in;
+    return claim_read(json, &in, err);
 }
 
 static bool read_heartbeat(struct json *json, struct err *err)
@@ -89,7 +89,7 @@ void fuzz_one(struct str text)
     struct str rest = text.len == 0 ? STR("") : str_from(text, 1);
     char which = text.len == 0 ? 'o' : text.ptr[0];
     json_start(&json, rest, &arena);
-    bool ok = which == 'q' ? params_read(rest, list_params, &arena, &filter, &err)
+    bool ok = which == 'q' ? form_query(rest, &list_form, &arena, &filter, &err)
                            : read_body(which, &json, &err);
     FUZZ_CLAIM(ok == (err.kind == ERR_NONE));
     FUZZ_CLAIM(ok || err.text[0] != '\0');

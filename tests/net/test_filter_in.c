@@ -23,7 +23,7 @@ static bool list(struct bench *b, const char *query)
 {
     b->filter = (struct task_filter){0};
     b->err = ERR_INIT;
-    return params_read(str_of(query), list_params, &b->arena, &b->filter, &b->err);
+    return form_query(str_of(query), &list_form, &b->arena, &b->filter, &b->err);
 }
 
 static bool bulk(struct bench *b, const char *body)

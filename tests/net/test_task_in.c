@@ -320,25 +320,26 @@ TEST(as_many_names_as_may_be_are_resolved_and_one_more_is_refused)
 
 /* ---- Changes ---- */
 
-static bool read_patch(const char *text, struct task_patch *patch, struct err *err)
+static bool read_patch(const char *text, struct task *to, uint64_t *given, struct err *err)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct json json;
-    *patch = (struct task_patch){0};
+    *given = 0;
     json_start(&json, str_of(text), &arena);
-    return fields_read(&json, patch_fields, patch, err) && json_end(&json, err);
+    return form_read_for(FORM_CHANGE, &json, &task_form, to, given, NULL, err) &&
+           json_end(&json, err);
 }
 
 TEST(a_change_says_which_fields_it_has)
 {
     struct err err = ERR_INIT;
-    struct task_patch patch;
+    struct task to;
+    uint64_t given;
 
-    CHECK_OK(read_patch("{\"priority\":\"LOW\",\"timeoutMs\":5}", &patch, &err));
-    CHECK(patch.has_priority && patch.has_timeout);
-    CHECK(!patch.has_scheduled && !patch.has_max_retries);
-    CHECK_EQ(patch.priority, TASK_LOW);
-    CHECK_EQ(patch.timeout_ms, 5);
+    CHECK_OK(read_patch("{\"priority\":\"LOW\",\"timeoutMs\":5}", &to, &given, &err));
+    CHECK(given == (TASK_BIT(priority) | TASK_BIT(timeout_ms)));
+    CHECK_EQ(to.priority, TASK_LOW);
+    CHECK_EQ(to.timeout_ms, 5);
 }
 
 TEST(a_change_of_anything_else_is_refused)
@@ -350,8 +351,9 @@ TEST(a_change_of_anything_else_is_refused)
                                          {"{\"priority\":\"x\"}", "priority"}};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         struct err err = ERR_INIT;
-        struct task_patch patch;
-        CHECK(!read_patch(bad[i][0], &patch, &err));
+        struct task to;
+        uint64_t given;
+        CHECK(!read_patch(bad[i][0], &to, &given, &err));
         CHECK_STR(str_of(err.field), bad[i][1]);
     }
 }

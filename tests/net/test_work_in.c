@@ -12,7 +12,6 @@ struct bench {
     struct arena arena;
     struct json json;
     struct err err;
-    struct command_claim claim;
     struct claim_in in;
     struct command_heartbeat beat;
     struct finish finish;
@@ -33,8 +32,6 @@ static void begin(struct bench *b, const char *text)
 static bool claim(struct bench *b, const char *text)
 {
     begin(b, text);
-    b->claim = (struct command_claim){0};
-    b->in = (struct claim_in){.claim = &b->claim};
     return claim_read(&b->json, &b->in, &b->err) && json_end(&b->json, &b->err);
 }
 
@@ -65,13 +62,13 @@ TEST(a_claim_of_nothing_but_a_worker_has_the_defaults)
     SCOPED(bench_fini) struct bench b = {0};
 
     CHECK(claim(&b, "{\"workerId\":\"w\"}"));
-    CHECK_STR(b.claim.worker, "w");
-    CHECK_EQ(b.claim.max, 1);
-    CHECK_EQ(b.claim.lease_ms, 60000);
-    CHECK_EQ(b.in.wait_ms, 0);
-    CHECK(!b.claim.wait);
-    CHECK_EQ(b.claim.types_count, 0);
-    CHECK_EQ(b.claim.queues_count, 0);
+    CHECK_STR(b.in.claim.worker, "w");
+    CHECK_EQ(b.in.claim.max, 1);
+    CHECK_EQ(b.in.claim.lease_ms, 60000);
+    CHECK_EQ(b.in.claim.wait_ms, 0);
+    CHECK(!b.in.claim.wait);
+    CHECK_EQ(b.in.claim.types_count, 0);
+    CHECK_EQ(b.in.claim.queues_count, 0);
 }
 
 TEST(a_claim_names_types_and_queues)
@@ -80,13 +77,13 @@ TEST(a_claim_names_types_and_queues)
 
     CHECK(claim(&b, "{\"workerId\":\"w\",\"taskTypes\":[\"a\",\"b\"],\"queues\":[\"q\"],\"max\":9,"
                     "\"waitMs\":60000,\"leaseMs\":1000}"));
-    CHECK_EQ(b.claim.types_count, 2);
-    CHECK_STR(b.claim.types[1], "b");
-    CHECK_STR(b.claim.queues[0], "q");
-    CHECK_EQ(b.claim.max, 9);
-    CHECK(b.claim.wait);
-    CHECK_EQ(b.in.wait_ms, 60000);
-    CHECK_EQ(b.claim.lease_ms, 1000);
+    CHECK_EQ(b.in.claim.types_count, 2);
+    CHECK_STR(b.in.claim.types[1], "b");
+    CHECK_STR(b.in.claim.queues[0], "q");
+    CHECK_EQ(b.in.claim.max, 9);
+    CHECK(b.in.claim.wait);
+    CHECK_EQ(b.in.claim.wait_ms, 60000);
+    CHECK_EQ(b.in.claim.lease_ms, 1000);
 }
 
 TEST(every_bad_claim_is_refused_with_its_field)

@@ -119,7 +119,8 @@ TEST(putting_off_a_parent_takes_its_childs_turn_back)
     size_t p = request_add(&r, 0, NULL), one = request_add(&r, p, NULL),
            two = request_add(&r, p, NULL);
     request_send(&r);
-    struct task_patch later = {.has_scheduled = true, .scheduled_ms = BENCH_START_MS + 5000};
+    struct task_patch later = {TASK_BIT(scheduled_ms),
+                               &(struct task){.scheduled_ms = BENCH_START_MS + 5000}};
     CHECK_EQ(bench_change(&b, request_id(&r, p), later), ERR_NONE);
     CHECK_EQ(request_state(&r, p), TASK_SCHEDULED);
     CHECK_EQ(request_state(&r, one), TASK_WAITING);

@@ -194,7 +194,7 @@ TEST(a_new_priority_moves_a_task_in_the_line)
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
     bench_create(&b, "first");
     struct task_id id = bench_create(&b, "second");
-    struct task_patch patch = {.has_priority = true, .priority = TASK_HIGH};
+    struct task_patch patch = {TASK_BIT(priority), &(struct task){.priority = TASK_HIGH}};
     CHECK_EQ(bench_change(&b, id, patch), ERR_NONE);
     CHECK_STR(bench_claim(&b).type, "second");
 }
@@ -203,7 +203,8 @@ TEST(a_queued_task_put_off_waits_for_its_new_time)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
     struct task_id id = bench_create(&b, "t");
-    struct task_patch later = {.has_scheduled = true, .scheduled_ms = BENCH_START_MS + 1000};
+    struct task_patch later = {TASK_BIT(scheduled_ms),
+                               &(struct task){.scheduled_ms = BENCH_START_MS + 1000}};
     CHECK_EQ(bench_change(&b, id, later), ERR_NONE);
     CHECK_EQ(bench_task(&b, id).state, TASK_SCHEDULED);
     CHECK(id_none(bench_claim(&b).id));
@@ -215,7 +216,8 @@ TEST(a_scheduled_task_may_be_brought_forward_to_now)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
     struct task_id id = bench_create(&b, "t", .delay_ms = HOUR_MS);
-    struct task_patch now = {.has_scheduled = true, .scheduled_ms = BENCH_START_MS};
+    struct task_patch now = {TASK_BIT(scheduled_ms),
+                             &(struct task){.scheduled_ms = BENCH_START_MS}};
     CHECK_EQ(bench_change(&b, id, now), ERR_NONE);
     CHECK(id_eq(bench_claim(&b).id, id));
 }
@@ -226,7 +228,8 @@ TEST(the_time_of_a_retry_may_be_changed)
     bench_create(&b, "t");
     struct task task = bench_claim(&b);
     CHECK_EQ(bench_finish(&b, &task, OUTCOME_FAILED), ERR_NONE);
-    struct task_patch sooner = {.has_scheduled = true, .scheduled_ms = BENCH_START_MS + 100};
+    struct task_patch sooner = {TASK_BIT(scheduled_ms),
+                                &(struct task){.scheduled_ms = BENCH_START_MS + 100}};
     CHECK_EQ(bench_change(&b, task.id, sooner), ERR_NONE);
     CHECK_EQ(bench_task(&b, task.id).state, TASK_RETRYING);
     bench_pass_ms(&b, 100);
@@ -238,7 +241,7 @@ TEST(a_running_task_cannot_be_changed)
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
     struct task_id id = bench_create(&b, "t");
     bench_claim(&b);
-    struct task_patch patch = {.has_priority = true, .priority = TASK_HIGH};
+    struct task_patch patch = {TASK_BIT(priority), &(struct task){.priority = TASK_HIGH}};
     CHECK_EQ(bench_change(&b, id, patch), ERR_CONFLICT);
 }
 
@@ -249,7 +252,7 @@ TEST(a_changed_priority_counts_behind_a_locked_document)
     struct task holder = bench_claim(&b);
     bench_create(&b, "first", .document = "d");
     struct task_id id = bench_create(&b, "second", .document = "d");
-    struct task_patch patch = {.has_priority = true, .priority = TASK_HIGH};
+    struct task_patch patch = {TASK_BIT(priority), &(struct task){.priority = TASK_HIGH}};
     CHECK_EQ(bench_change(&b, id, patch), ERR_NONE);
     CHECK_EQ(bench_finish(&b, &holder, OUTCOME_COMPLETED), ERR_NONE);
     CHECK_STR(bench_claim(&b).type, "second");

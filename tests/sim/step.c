@@ -64,13 +64,14 @@ static void do_one(struct sim *sim, enum command_kind kind, const char *name)
         struct call *call = world_call(sim, kind);
         call->command.one.id = known->id;
         call->command.one.reason = STR("so");
-        call->command.one.patch =
-            (struct task_patch){.has_priority = sim_chance(sim, 60),
-                                .priority = (enum task_priority)(TASK_LOW + sim_pick(sim, 4)),
-                                .has_scheduled = sim_chance(sim, 40),
-                                .scheduled_ms = sim_now_ms(sim) + (int64_t)sim_pick(sim, 3) * 2000,
-                                .has_max_retries = sim_chance(sim, 20),
-                                .max_retries = (int32_t)sim_pick(sim, 4)};
+        struct task *to = arena_new(call->command.arena, struct task);
+        uint64_t given = sim_chance(sim, 60) ? TASK_BIT(priority) : 0;
+        to->priority = (enum task_priority)(TASK_LOW + sim_pick(sim, 4));
+        given |= sim_chance(sim, 40) ? TASK_BIT(scheduled_ms) : 0;
+        to->scheduled_ms = sim_now_ms(sim) + (int64_t)sim_pick(sim, 3) * 2000;
+        given |= sim_chance(sim, 20) ? TASK_BIT(max_retries) : 0;
+        to->max_retries = (int32_t)sim_pick(sim, 4);
+        call->command.one.patch = (struct task_patch){given, to};
         sim_trace(sim, "%s #%d", name, know_number(sim, known));
         world_give(sim, call);
     }

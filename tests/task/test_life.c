@@ -197,10 +197,10 @@ TEST(changing_the_time_moves_between_queued_and_scheduled)
 {
     struct err err;
     struct task task = queued();
-    struct task_patch later = {.has_scheduled = true, .scheduled_ms = 9000};
+    struct task_patch later = {TASK_BIT(scheduled_ms), &(struct task){.scheduled_ms = 9000}};
     CHECK_OK(task_change(&task, &later, 2000, &err));
     CHECK_EQ(task.state, TASK_SCHEDULED);
-    struct task_patch past = {.has_scheduled = true, .scheduled_ms = 1};
+    struct task_patch past = {TASK_BIT(scheduled_ms), &(struct task){.scheduled_ms = 1}};
     CHECK_OK(task_change(&task, &past, 3000, &err));
     CHECK_EQ(task.state, TASK_QUEUED);
     CHECK_EQ(task.queued_ms, 3000);

@@ -449,7 +449,9 @@ TEST(to_cancel_what_holds_or_waits_is_to_cancel_the_team)
     struct team first = begin_on(&o, PAIR, "d"), second = begin_on(&o, PAIR, "d"),
                 third = begin_on(&o, PAIR, "d");
     struct task_id other = outside(&o, "d");
-    CHECK_EQ(bench_change(&o.bench, second.hold, (struct task_patch){.has_priority = true}),
+    CHECK_EQ(bench_change(
+                 &o.bench, second.hold,
+                 (struct task_patch){TASK_BIT(priority), &(struct task){.priority = TASK_HIGH}}),
              ERR_CONFLICT);
     CHECK_EQ(bench_cancel(&o.bench, second.turn), ERR_NONE);
     CHECK_EQ(look(&o, second.id).status, TEAM_CANCELLED);
