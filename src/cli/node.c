@@ -119,11 +119,7 @@ static bool start_starter(struct node *node, struct err *err)
 
 static void on_abort(void *arg, struct task_id id, int32_t attempt, enum abort_why why)
 {
-    struct node *node = arg;
-    workforce_abort(node->work, id, attempt, why);
-    if (node->crew != NULL) {
-        crew_abort(node->crew, id, attempt, why);
-    }
+    workforce_abort(((struct node *)arg)->work, id, attempt, why);
 }
 
 static size_t lost_workers(void *arg)
@@ -131,30 +127,23 @@ static size_t lost_workers(void *arg)
     return workforce_health(((struct node *)arg)->work).lost;
 }
 
-static void on_crew_rested(void *arg)
+/* Whether tasks of teams are done in here, with the language model. */
+static bool has_crew(const struct node *node)
 {
-    ((struct node *)arg)->crew_rested = true;
+    return node->services.has_llm && node->config->workers_count > 0;
 }
 
 /* Teams. Without a language model, or without workers in here, agents outside do all the work. */
 static struct guest *seat_lead(struct node *node)
 {
-    bool shared = store_shared(node->store), works = node->config->workers_count > 0;
+    bool shared = store_shared(node->store);
     node->lead = lead_new(&(struct lead_options){
-        .decides = node->services.has_llm && (works || shared),
+        .decides = has_crew(node) || (node->services.has_llm && shared),
         .retention_ms = node->config->retention_finished_ms,
         .shared = shared,
         .is_told = node->options.test_clock,
+        .news = has_crew(node) ? workforce_news(node->work) : NULL,
     });
-    node->crew_rested = !node->services.has_llm || !works;
-    if (!node->crew_rested) {
-        node->crew = crew_new(&(struct crew_options){.llm = &node->services.llm,
-                                                     .grace_ms = node->config->workers_grace_ms,
-                                                     .rested = on_crew_rested,
-                                                     .rested_arg = node});
-        const struct lead_crew crew = crew_of(node->crew);
-        lead_set_crew(node->lead, &crew);
-    }
     return lead_guest(node->lead);
 }
 
@@ -263,6 +252,8 @@ static bool start_work(struct node *node, struct err *err)
                  .concurrency = (size_t)config->push_concurrency,
                  .per_host = (size_t)config->push_per_host,
                  .allow_private = config->push_allow_private},
+        .llm = has_crew(node) ? &node->services.llm : NULL,
+        .lead = node->lead,
         .grace_ms = config->workers_grace_ms,
         .data = config->data,
         .rested = on_rested,
@@ -285,7 +276,7 @@ static void on_drain_tick(uv_timer_t *timer)
 {
     struct node *node = timer->data;
     server_hurry(node->server);
-    bool over = !server_busy(node->server) && node->rested && node->crew_rested;
+    bool over = !server_busy(node->server) && node->rested;
     if (over || uv_now(&node->loop) >= node->drain_until_ms) {
         stop_now(node);
     }
@@ -323,9 +314,6 @@ static void on_signal(uv_signal_t *handle, int number)
         .kind = COMMAND_DRAIN, .arena = &node->drain_arena, .sender = &node->drained};
     api_give(node->api, &node->drain);
     workforce_quiet(node->work);
-    if (node->crew != NULL) {
-        crew_quiet(node->crew);
-    }
     fleet_quiet(node->fleet);
     begin_drain(node, node->config->workers_grace_ms + NODE_GIVE_BACK_MS);
 }
@@ -376,11 +364,6 @@ static bool start_assistant(struct node *node, struct err *err)
     const struct assistant_pool_options options = {.llm = &node->services.llm,
                                                    .notes = api_assistant_notes(node->api)};
     return !node->services.has_llm || assistant_pool_start(&options, &node->assistant, err);
-}
-
-static bool start_crew(struct node *node, struct err *err)
-{
-    return node->crew == NULL || crew_start(node->crew, node->lead, node->engine, err);
 }
 
 static bool start_server(struct node *node, struct err *err)
@@ -451,7 +434,7 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
     outlast_commands(node);
     if (!events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
         !start_api(node, err) || !start_engine(node, err) || !start_work(node, err) ||
-        !start_crew(node, err) || !start_assistant(node, err) || !start_server(node, err)) {
+        !start_assistant(node, err) || !start_server(node, err)) {
         return false;
     }
     open_api(node);
@@ -468,7 +451,6 @@ static void end_threads(struct node *node)
 {
     workforce_stop(node->work); /* gives back what still runs: the engine must be there */
     starter_close(node->starter);
-    crew_stop(node->crew);
     fleet_stop(node->fleet); /* the next leader need not wait */
     if (node->engine != NULL) {
         engine_stop(node->engine);
@@ -513,7 +495,6 @@ void node_close(struct node *node)
     fleet_free(node->fleet); /* until here calls ask for its status */
     planner_free(node->planner);
     lead_free(node->lead);
-    crew_free(node->crew);
     zones_free(node->zones);
     broker_close(node->broker);
     store_close(node->store);

@@ -13,7 +13,6 @@
 #include "cli/services.h"
 #include "fleet/fleet.h"
 #include "net/api.h"
-#include "team/crew.h"
 #include "work/starter.h"
 #include "work/workforce.h"
 
@@ -62,7 +61,6 @@ struct node {
     struct zones *zones;
     struct planner *planner;
     struct assistant_pool *assistant; /* NULL: there is no language model */
-    struct crew *crew;                /* of teams; NULL: nobody works on them in here */
     struct lead *lead;
     struct guest *guests[NODE_GUESTS_MAX]; /* of the engine */
     struct engine *engine;
@@ -71,7 +69,7 @@ struct node {
     struct queries *queries;
     struct starter *starter; /* of commands; NULL: there are none */
     struct workforce *work;
-    _Atomic bool rested, crew_rested; /* nothing runs inside the server any more */
+    _Atomic bool rested; /* nothing runs inside the server any more */
     struct server *server;
 
     enum node_phase phase;

@@ -71,28 +71,23 @@ void lead_tell(struct batch *batch, const struct team *team, const char *name, s
 
 /* ---- The crew ---- */
 
-void lead_news(struct lead *lead, const struct team *team, bool began)
+static struct team_news *news_new(enum team_news_kind kind)
 {
-    if (lead->draft.count == lead->draft.room) {
-        lead->draft.room = MAX(lead->draft.room * 2, (size_t)16);
-        lead->draft.news = mem_array(lead->draft.news, lead->draft.room, sizeof *lead->draft.news);
-    }
-    struct news *news = &lead->draft.news[lead->draft.count++];
-    *news = (struct news){.team = team->id, .mates = team->mates.count, .began = began};
-    snprintf(news->queue, sizeof news->queue, STR_FMT, STR_ARG(team->queue));
+    struct team_news *news = mem_new(struct team_news);
+    news->kind = kind;
+    return news;
 }
 
-static void tell_crew(const struct lead *lead)
+void lead_news(struct lead *lead, const struct team *team, enum team_news_kind kind)
 {
-    const struct lead_crew *crew = &lead->with.crew;
-    for (size_t i = 0; i < lead->draft.count; i++) {
-        const struct news *news = &lead->draft.news[i];
-        if (news->began && crew->began != NULL) {
-            crew->began(crew->arg, news->team, str_of(news->queue), news->mates);
-        } else if (!news->began && crew->ended != NULL) {
-            crew->ended(crew->arg, news->team);
-        }
+    if (lead->with.news == NULL) {
+        return;
     }
+    struct team_news *news = news_new(kind);
+    news->team = team->id;
+    news->mates = team->mates.count;
+    snprintf(news->queue, sizeof news->queue, STR_FMT, STR_ARG(team->queue));
+    list_append(&lead->draft.news, &news->link);
 }
 
 /* ---- Acting ---- */
@@ -127,7 +122,7 @@ static void list_running(struct lead *lead, struct batch *batch, struct tx *tx)
         if (!team_load(&running.at[i], guest_arena(batch), &team, &err)) {
             continue;
         }
-        lead_news(lead, &team, true);
+        lead_news(lead, &team, TEAM_BEGAN);
         if (lead->with.shared && !id_none(team.turn)) {
             guest_review(batch, team.turn); /* whoever watched for it may be gone */
         }
@@ -160,7 +155,7 @@ static void act(struct guest *guest, struct batch *batch)
     if (tx == NULL) {
         return;
     }
-    if (lead->with.shared || (!lead->knows && lead->with.crew.began != NULL)) {
+    if (lead->with.shared || (!lead->knows && lead->with.news != NULL)) {
         list_running(lead, batch, tx);
     }
     lead->draft.knows = true;
@@ -173,7 +168,11 @@ static void draft_clear(struct lead *lead)
 {
     lead->draft.acted = lead->draft.knows = false;
     lead->draft.next_ms = lead->draft.saved_ms = NEVER;
-    lead->draft.count = 0;
+    LIST_EACH(&lead->draft.news, it)
+    {
+        list_remove(it);
+        mem_free(HOLDER(it, struct team_news, link));
+    }
 }
 
 static void settled(struct guest *guest, struct batch *batch, bool committed)
@@ -187,7 +186,9 @@ static void settled(struct guest *guest, struct batch *batch, bool committed)
         }
         lead->next_ms = MIN(lead->next_ms, lead->draft.saved_ms);
         lead->knows = lead->knows || lead->draft.knows;
-        tell_crew(lead);
+        if (!list_empty(&lead->draft.news)) {
+            channel_give_all(lead->with.news, &lead->draft.news);
+        }
     }
     draft_clear(lead);
 }
@@ -198,8 +199,8 @@ static void leads(struct guest *guest, bool leads)
     lead->leads = leads;
     lead->knows = false;
     lead->next_ms = 0;
-    if (lead->with.crew.leads != NULL) {
-        lead->with.crew.leads(lead->with.crew.arg, leads);
+    if (lead->with.news != NULL) {
+        channel_give(lead->with.news, &news_new(leads ? TEAM_LEADS : TEAM_FOLLOWS)->link);
     }
 }
 
@@ -216,6 +217,7 @@ struct lead *lead_new(const struct lead_options *options)
     lead->with = *options;
     lead->leads = !options->shared;
     lead->looked_mono_ms = INT64_MIN / 2;
+    list_init(&lead->draft.news);
     draft_clear(lead);
     return lead;
 }
@@ -223,7 +225,7 @@ struct lead *lead_new(const struct lead_options *options)
 void lead_free(struct lead *lead)
 {
     if (lead != NULL) {
-        mem_free(lead->draft.news);
+        draft_clear(lead);
         mem_free(lead);
     }
 }
@@ -236,9 +238,4 @@ struct guest *lead_guest(struct lead *lead)
 bool lead_decides(const struct lead *lead)
 {
     return lead->with.decides;
-}
-
-void lead_set_crew(struct lead *lead, const struct lead_crew *crew)
-{
-    lead->with.crew = *crew;
 }

@@ -2,7 +2,7 @@
  *
  * A guest of the engine (queue/guest.h): a team and its tasks are written in one transaction, and
  * so is what the end of a task means for its team. Nothing of a team lives in memory. In-server
- * teammates are the crew's (crew.h); agents outside claim tasks of the team's queue.
+ * teammates are the crew's (work/); agents outside claim tasks of the team's queue.
  *
  * Clients' wishes come as commands (COMMAND_GUEST): lead_ask() makes one of a `struct lead_order`.
  * Lists and details are read by the reader threads (store/record.h).
@@ -23,28 +23,37 @@
 
 struct lead;
 
-/* A team that runs, for whoever works on its tasks inside this server. */
-struct lead_crew {
-    void *arg;
-    /* It has begun, or is found running when this node begins to lead. */
-    void (*began)(void *arg, struct task_id team, struct str queue, size_t mates);
-    void (*ended)(void *arg, struct task_id team);
-    void (*leads)(void *arg, bool leads); /* only one node's teammates work */
+/* What whoever works on the tasks of teams inside this server is told, once it is committed. The
+ * taker frees it with mem_free(). */
+enum team_news_kind {
+    TEAM_BEGAN, /* or is found running when this node begins to lead; may be said again */
+    TEAM_ENDED,
+    TEAM_LEADS, /* this node: only one node's teammates work, and only on teams named from now on */
+    TEAM_FOLLOWS
+};
+
+#define TEAM_QUEUE_MAX 32 /* bytes of "team/1000" and more */
+
+struct team_news {
+    struct link link;
+    enum team_news_kind kind;
+    struct task_id team; /* BEGAN, ENDED */
+    char queue[TEAM_QUEUE_MAX];
+    size_t mates;
 };
 
 struct lead_options {
-    bool decides;          /* there is a language model, and somebody who asks it */
-    int64_t retention_ms;  /* how long an ended team is kept; 0: for ever */
-    bool shared;           /* other nodes write to the same store */
-    bool is_told;          /* ... and the engine says when to look at it: no polling */
-    struct lead_crew crew; /* each may be NULL */
+    bool decides;         /* there is a language model, and somebody who asks it */
+    int64_t retention_ms; /* how long an ended team is kept; 0: for ever */
+    bool shared;          /* other nodes write to the same store */
+    bool is_told;         /* ... and the engine says when to look at it: no polling */
+    struct channel *news; /* takes team_news; NULL: nobody works on teams in here */
 };
 
 struct lead *lead_new(const struct lead_options *options);
 void lead_free(struct lead *lead); /* NULL is welcome */
 struct guest *lead_guest(struct lead *lead);
-bool lead_decides(const struct lead *lead);                          /* any thread */
-void lead_set_crew(struct lead *lead, const struct lead_crew *crew); /* before the engine starts */
+bool lead_decides(const struct lead *lead); /* any thread */
 
 /* ---- Wishes ---- */
 

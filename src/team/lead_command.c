@@ -161,7 +161,7 @@ static void create(struct wish *wish)
         lead_tell(wish->batch, &team, "tasks_created", lead_tasks_event(&team, arena));
         lead_tell(wish->batch, &team, "teammates_started", lead_mates_event(&team, arena));
     }
-    lead_news(wish->lead, &team, true);
+    lead_news(wish->lead, &team, TEAM_BEGAN);
     wish->order->id = team.id;
     wish->order->team = team;
 }

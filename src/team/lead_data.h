@@ -8,16 +8,7 @@
 
 #include "team/lead.h"
 
-#define EXPIRE_CHUNK   100
-#define TEAM_QUEUE_MAX 32 /* bytes of "team/1000" and more */
-
-/* What the crew is told once the batch is committed. */
-struct news {
-    struct task_id team;
-    char queue[TEAM_QUEUE_MAX];
-    size_t mates;
-    bool began;
-};
+#define EXPIRE_CHUNK 100
 
 struct lead {
     struct guest guest;
@@ -30,8 +21,7 @@ struct lead {
         bool acted, knows;
         int64_t next_ms, saved_ms; /* as the store said; the earliest that this batch saved */
         int64_t mono_ms;
-        struct news *news;
-        size_t count, room;
+        struct list news; /* team_news.link */
     } draft;
 };
 
@@ -42,7 +32,7 @@ MUST_CHECK bool lead_load(struct batch *batch, struct task_id id, bool *found, s
 MUST_CHECK bool lead_save(struct lead *lead, struct batch *batch, struct team *team);
 MUST_CHECK bool lead_remove(struct batch *batch, struct task_id id);
 void lead_tell(struct batch *batch, const struct team *team, const char *name, struct str json);
-void lead_news(struct lead *lead, const struct team *team, bool began);
+void lead_news(struct lead *lead, const struct team *team, enum team_news_kind kind);
 
 /* ---- lead_tasks.c ---- */
 

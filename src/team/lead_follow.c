@@ -128,7 +128,7 @@ void lead_end(struct lead *lead, struct batch *batch, struct team *team, enum te
     guest_hush(batch, team->queue);
     lead_tell(batch, team, status == TEAM_COMPLETED ? "team_completed" : "team_failed",
               lead_end_event(team, guest_arena(batch)));
-    lead_news(lead, team, false);
+    lead_news(lead, team, TEAM_ENDED);
 }
 
 static void fail(struct follow *f, const char *code, struct str message)

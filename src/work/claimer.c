@@ -4,7 +4,7 @@
  * Thread: the workers'.
  *
  * SPDX-License-Identifier: MIT */
-#include "work/loop.h"
+#include "work/crew.h"
 
 void claimer_look(struct claimer *claimer)
 {
@@ -27,6 +27,9 @@ void claimer_let_go(struct claimer *claimer)
 {
     claimer->held--;
     claimer->look = true;
+    if (claimer->by == &by_mate) {
+        crew_changed(claimer->work->crew); /* a teammate is free whom no parked claim counts on */
+    }
 }
 
 static void ask(struct claimer *claimer)

@@ -33,6 +33,7 @@ extern const struct executor by_function; /* a run function, on the claimer's th
 extern const struct executor by_program;  /* a command */
 extern const struct executor by_noop, by_echo, by_fail, by_sleep;
 extern const struct executor by_push; /* an HTTP request */
+extern const struct executor by_mate; /* a teammate: the language model does it */
 
 /* Which executor runs a type, and with what. */
 struct handler {

@@ -162,7 +162,8 @@ static void *run_thread(void *arg)
 {
     struct claimer *claimer = arg;
     char name[16];
-    snprintf(name, sizeof name, "run %zu", claimer->number);
+    snprintf(name, sizeof name, "%s %zu", claimer->by == &by_mate ? "team" : "run",
+             claimer->number);
     pthread_setname_np(pthread_self(), name);
     for (;;) {
         while (sem_wait(&claimer->thread.go) != 0 && errno == EINTR) {
@@ -242,7 +243,7 @@ static struct function *function_new(struct job *job)
     return function;
 }
 
-static void start(struct job *job)
+void function_start(struct job *job)
 {
     struct claimer *claimer = job->claimer;
     uint64_t count;
@@ -258,7 +259,7 @@ static void start(struct job *job)
     sem_post(&claimer->thread.go);
 }
 
-static void abort_function(struct job *job)
+void function_abort(struct job *job)
 {
     struct function *function = job->state;
     uint64_t one = 1;
@@ -280,7 +281,8 @@ static void leave_behind(struct job *job)
     job_leave_behind(job, claimer->lost);
 }
 
-const struct executor by_function = {.start = start, .abort = abort_function, .kill = leave_behind};
+const struct executor by_function = {
+    .start = function_start, .abort = function_abort, .kill = leave_behind};
 
 void function_said(struct function *function, const struct note *note)
 {

@@ -38,6 +38,10 @@ struct function {
 
 extern const struct errand_calls function_calls;
 
+/* Two of by_function's verbs, for executors that differ in what they claim. */
+void function_start(struct job *job); /* job->handler says what runs */
+void function_abort(struct job *job);
+
 int function_append(errand_task *task); /* document.append (append.c) */
 
 #endif

@@ -71,6 +71,7 @@ struct workforce {
     void *rested_arg;
     struct handlers handlers;
     struct push *push;       /* NULL: nothing is pushed */
+    struct crew *crew;       /* NULL: nobody works for teams */
     struct starter *starter; /* of commands; borrowed */
 
     pthread_t thread;
@@ -79,8 +80,8 @@ struct workforce {
     uv_async_t wake;
     uv_prepare_t before_sleep;
     uv_timer_t alarm;
-    struct channel answers; /* commands that the engine gives back */
-    struct channel notes;
+    struct channel answers;     /* commands that the engine gives back */
+    struct channel notes, news; /* team_news.link */
 
     struct desk desk;
     struct claimer *claimers;
@@ -122,5 +123,10 @@ void sleep_woken(struct command *wake);
 MUST_CHECK bool push_open(struct workforce *work, const struct push_settings *settings,
                           struct claimer *claimer, struct err *err);
 void push_close(struct push *push); /* nothing is under way. NULL is welcome */
+
+/* crew.c */
+MUST_CHECK bool crew_open(struct workforce *work, const struct workforce_options *options,
+                          struct claimer *claimers, struct err *err);
+void crew_close(struct crew *crew); /* nobody works. NULL is welcome */
 
 #endif

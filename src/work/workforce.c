@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "work/loop.h"
+#include "work/crew.h"
 
 int64_t workforce_now_ms(const struct workforce *work)
 {
@@ -97,6 +97,19 @@ static void on_answer(struct workforce *work, struct command *command)
     }
 }
 
+static void hear_news(struct workforce *work)
+{
+    struct list news;
+    list_init(&news);
+    channel_take(&work->news, &news);
+    LIST_EACH(&news, it)
+    {
+        struct team_news *one = HOLDER(it, struct team_news, link);
+        crew_hear(work->crew, one);
+        mem_free(one);
+    }
+}
+
 /* The notes are taken before the answers and read after them: an abort follows the claim that
  * started its attempt. */
 static void on_wake(uv_async_t *wake)
@@ -116,6 +129,9 @@ static void on_wake(uv_async_t *wake)
     {
         list_remove(it);
         on_note(work, HOLDER(it, struct note, link));
+    }
+    if (work->crew != NULL) {
+        hear_news(work);
     }
 }
 
@@ -216,8 +232,14 @@ struct workforce *workforce_new(void)
     uv_prepare_start(&work->before_sleep, before_sleep);
     channel_init(&work->answers, poke, work);
     channel_init(&work->notes, poke, work);
+    channel_init(&work->news, poke, work);
     work->serial = CLAIM_SERIALS;
     return work;
+}
+
+struct channel *workforce_news(struct workforce *work)
+{
+    return &work->news;
 }
 
 static void copy_options(struct workforce *work, const struct workforce_options *options)
@@ -270,12 +292,17 @@ static struct claimer *add_claimer(struct workforce *work, const struct executor
 static bool add_claimers(struct workforce *work, const struct workforce_options *options,
                          struct err *err)
 {
-    work->claimers = arena_array(&work->arena, struct claimer, options->workers + 1);
+    size_t seats = options->llm == NULL ? 0 : CREW_SEATS, first = options->workers;
+    work->claimers = arena_array(&work->arena, struct claimer, first + seats + 1);
     for (size_t i = 0; i < options->workers; i++) {
         slot_init(add_claimer(work, &by_slot, i + 1));
     }
-    return options->push.handlers_count == 0 ||
-           push_open(work, &options->push, add_claimer(work, &by_push, 1), err);
+    for (size_t i = 0; i < seats; i++) {
+        add_claimer(work, &by_mate, i + 1);
+    }
+    return (seats == 0 || crew_open(work, options, &work->claimers[first], err)) &&
+           (options->push.handlers_count == 0 ||
+            push_open(work, &options->push, add_claimer(work, &by_push, 1), err));
 }
 
 /* Children inherit what this thread is: it gains no privileges. A signal that the kernel sends for
@@ -349,6 +376,7 @@ void workforce_free(struct workforce *work)
         function_thread_end(&work->claimers[i]);
         arena_fini(&work->claimers[i].arena);
     }
+    crew_close(work->crew);
     close_loop(work);
     list_init(&late);
     channel_take(&work->notes, &late);
@@ -356,8 +384,15 @@ void workforce_free(struct workforce *work)
     {
         note_free(HOLDER(it, struct note, link));
     }
+    list_init(&late);
+    channel_take(&work->news, &late);
+    LIST_EACH(&late, it)
+    {
+        mem_free(HOLDER(it, struct team_news, link));
+    }
     channel_fini(&work->answers);
     channel_fini(&work->notes);
+    channel_fini(&work->news);
     handlers_fini(&work->handlers);
     arena_fini(&work->arena);
     mem_free(work);

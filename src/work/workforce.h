@@ -1,9 +1,10 @@
 /* work/workforce.h: everybody who works inside the server: run functions, commands, the built-in
- * types and HTTP push.
+ * types, HTTP push, and teammates that ask the language model.
  *
  * One thread claims, starts, stops and reports; an idle worker has one claim waiting in the engine
- * and costs nothing. A run function has a thread to itself, commands have processes of their own
- * that start and end them (starter.h). docs/design/work.md tells how it fits together.
+ * and costs nothing. A run function and a teammate have a thread to themselves, commands have
+ * processes of their own that start and end them (starter.h). docs/design/work.md tells how it fits
+ * together.
  *
  * Start: workforce_new(), the engine, workforce_start(). Stop: workforce_quiet(), workforce_stop(),
  * the engine, workforce_free(): the engine may speak of attempts until it has ended itself.
@@ -16,13 +17,16 @@
 
 #include "queue/queue.h"
 #include "queue/service.h"
+#include "team/lead.h"
 #include "work/push.h"
 
 #define WORKERS_DEFAULT       3
 #define WORKERS_MAX           256
 #define WORKERS_GRACE_DEFAULT (10 * SECOND_MS)
+#define CREW_SEATS            8 /* questions to the model under way at once, of all teams */
 
 struct workforce; /* opaque */
+struct llm_options;
 struct starter;
 
 /* One `env.NAME = VALUE` line. */
@@ -55,6 +59,8 @@ struct workforce_options {
     const struct service *services; /* what the server's own rooms do (queue/service.h); borrowed */
     size_t services_count;
     struct push_settings push;
+    const struct llm_options *llm; /* what teammates ask; borrowed. NULL: there are none */
+    struct lead *lead;             /* of their teams; borrowed */
     int64_t grace_ms;
     struct str data;           /* the data folder: document.append writes below it */
     void (*rested)(void *arg); /* on the workers' thread: quiet, and nothing runs. May be NULL */
@@ -62,6 +68,7 @@ struct workforce_options {
 };
 
 struct workforce *workforce_new(void);
+struct channel *workforce_news(struct workforce *work); /* where the lead tells of teams */
 /* What the options point to is copied. An error names the handler or its file. */
 MUST_CHECK bool workforce_start(struct workforce *work, const struct workforce_options *options,
                                 struct err *err);

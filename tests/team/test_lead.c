@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #include "team/lead.h"
 
+#include "base/mem.h"
 #include "queue/bench.h"
 #include "test.h"
 
@@ -15,28 +16,36 @@ struct office {
     struct lead *lead;
     struct guest *guests[1];
     struct err err;
-    size_t began, ended;
+    struct channel news;
+    size_t told[TEAM_FOLLOWS + 1]; /* heard() counts */
 };
 
-static void on_began(void *arg, struct task_id team, struct str queue, size_t mates)
+static void ignore(void *arg)
 {
-    struct office *o = arg;
-    (void)team;
-    (void)mates;
-    CHECK(str_starts(queue, STR("team/")));
-    o->began++;
+    (void)arg; /* the office looks when it wants to know */
 }
 
-static void on_ended(void *arg, struct task_id team)
+/* How often the crew was told so. */
+static size_t heard(struct office *o, enum team_news_kind kind)
 {
-    (void)team;
-    ((struct office *)arg)->ended++;
+    struct list news;
+    list_init(&news);
+    channel_take(&o->news, &news);
+    LIST_EACH(&news, it)
+    {
+        struct team_news *one = HOLDER(it, struct team_news, link);
+        CHECK(one->kind > TEAM_ENDED || str_starts(str_of(one->queue), STR("team/")));
+        o->told[one->kind]++;
+        mem_free(one);
+    }
+    return o->told[kind];
 }
 
 static void seat(struct office *o)
 {
     if (o->lead == NULL) {
-        o->with.crew = (struct lead_crew){.arg = o, .began = on_began, .ended = on_ended};
+        channel_init(&o->news, ignore, NULL);
+        o->with.news = &o->news;
         o->lead = lead_new(&o->with);
         o->guests[0] = lead_guest(o->lead);
         o->bench.with.guests = o->guests;
@@ -51,6 +60,8 @@ static void office_fini(struct office *o)
 {
     bench_fini(&o->bench);
     lead_free(o->lead);
+    heard(o, TEAM_ENDED);
+    channel_fini(&o->news);
 }
 
 static struct lead_order ask(struct office *o, struct lead_order order)
@@ -128,7 +139,7 @@ TEST(a_team_and_its_tasks_are_there_together_or_not_at_all)
     memory_disk_fail_next(o.bench.disk, MEMORY_FULL);
     begin(&o, TWO);
     CHECK_EQ(o.err.kind, ERR_UNAVAILABLE);
-    CHECK_EQ(o.began, 1);
+    CHECK_EQ(heard(&o, TEAM_BEGAN), 1);
     CHECK_EQ(bench_count(&o.bench, TASK_QUEUED), 1);
     CHECK_EQ(bench_count(&o.bench, TASK_WAITING), 1);
 }
@@ -141,11 +152,11 @@ TEST(the_end_of_the_last_task_and_that_of_its_team_are_one_commit)
     memory_disk_fail_next(o.bench.disk, MEMORY_FULL);
     CHECK_EQ(bench_finish(&o.bench, &task, OUTCOME_COMPLETED), ERR_UNAVAILABLE);
     CHECK_EQ(look(&o, team.id).status, TEAM_RUNNING);
-    CHECK_EQ(o.ended, 0);
+    CHECK_EQ(heard(&o, TEAM_ENDED), 0);
     complete(&o, &task, STR("\"x\""));
     CHECK_EQ(look(&o, team.id).status, TEAM_COMPLETED);
     CHECK_STR(look(&o, team.id).result, "\"## A\\n\\nx\"");
-    CHECK_EQ(o.ended, 1);
+    CHECK_EQ(heard(&o, TEAM_ENDED), 1);
 }
 
 TEST(two_tasks_that_end_in_one_batch_end_their_team_once)
@@ -160,7 +171,7 @@ TEST(two_tasks_that_end_in_one_batch_end_their_team_once)
     bench_give(&o.bench, first);
     bench_run(&o.bench, second);
     CHECK_STR(look(&o, team.id).result, "\"## A\\n\\n1\\n\\n## B\\n\\n2\"");
-    CHECK_EQ(o.ended, 1);
+    CHECK_EQ(heard(&o, TEAM_ENDED), 1);
 }
 
 TEST(a_split_becomes_tasks_in_the_commit_of_its_end)
@@ -188,7 +199,7 @@ TEST(a_split_that_is_wrong_after_all_fails_the_team)
     complete(&o, &split, STR("{\"tasks\":[]}"));
     CHECK_EQ(look(&o, team.id).status, TEAM_FAILED);
     CHECK_STR(look(&o, team.id).error_code, "split_failed");
-    CHECK_EQ(o.ended, 1);
+    CHECK_EQ(heard(&o, TEAM_ENDED), 1);
 }
 
 TEST(a_synthesis_is_the_result_and_a_failed_one_loses_nothing)
@@ -235,14 +246,14 @@ TEST(after_a_restart_the_crew_hears_which_teams_run)
     struct team team = begin(&o, TWO);
     begin(&o, TWO);
     ask(&o, (struct lead_order){.verb = LEAD_END, .id = team.id});
-    CHECK_EQ(o.began, 2);
+    CHECK_EQ(heard(&o, TEAM_BEGAN), 2);
     struct lead *old = o.lead;
     o.lead = lead_new(&o.with);
     o.guests[0] = lead_guest(o.lead);
     bench_restart(&o.bench);
     lead_free(old);
     bench_settle(&o.bench);
-    CHECK_EQ(o.began, 3);
+    CHECK_EQ(heard(&o, TEAM_BEGAN), 3);
 }
 
 /* ---- The document of a team ---- */

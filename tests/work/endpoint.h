@@ -7,8 +7,8 @@
  * Thread: it has one of its own; the functions here are the test's.
  *
  * SPDX-License-Identifier: MIT */
-#ifndef ERRAND_TESTS_EXEC_ENDPOINT_H
-#define ERRAND_TESTS_EXEC_ENDPOINT_H
+#ifndef ERRAND_TESTS_WORK_ENDPOINT_H
+#define ERRAND_TESTS_WORK_ENDPOINT_H
 
 #include <pthread.h>
 

@@ -68,6 +68,8 @@ static void open_engine(struct stand *s, const struct stand_options *options)
                                                           .abort = on_abort,
                                                           .abort_arg = s,
                                                           .failed = on_failed},
+                                                 .guests = &s->guest,
+                                                 .guests_count = s->lead != NULL,
                                                  .waiting_max = 100,
                                                  .grace_ms = options->grace_ms == 0
                                                                  ? WORKERS_GRACE_DEFAULT
@@ -87,6 +89,8 @@ static void open_work(struct stand *s, const struct stand_options *options)
                                      .handlers = options->handlers,
                                      .handlers_count = options->handlers_count,
                                      .push = options->push,
+                                     .llm = options->llm,
+                                     .lead = s->lead,
                                      .queues = options->queues,
                                      .queues_count = options->queues_count,
                                      .grace_ms = options->grace_ms == 0 ? WORKERS_GRACE_DEFAULT
@@ -119,6 +123,11 @@ void stand_open(struct stand *s, const struct stand_options *options)
         CHECK_OK(starter_open(&s->starter, &err));
     }
     s->work = workforce_new();
+    if (options->llm != NULL) {
+        s->lead =
+            lead_new(&(struct lead_options){.decides = true, .news = workforce_news(s->work)});
+        s->guest = lead_guest(s->lead);
+    }
     open_engine(s, options);
     open_work(s, options);
 }
@@ -148,6 +157,7 @@ void stand_close(struct stand *s)
     engine_stop(s->engine);
     engine_free(s->engine);
     workforce_free(s->work);
+    lead_free(s->lead);
     broker_close(s->broker);
     store_close(s->store);
     free_events(s);

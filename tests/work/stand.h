@@ -32,6 +32,7 @@ struct stand_options {
     const struct str *queues;
     size_t queues_count;
     struct push_settings push;
+    const struct llm_options *llm; /* with it there is a lead, and a crew */
 };
 
 struct stand {
@@ -42,6 +43,8 @@ struct stand {
     struct rand rand;
     struct starter *starter; /* NULL: no commands */
     struct workforce *work;
+    struct lead *lead; /* NULL: no teams */
+    struct guest *guest;
     struct stand_options with;
     struct arena arena;
     char folder[64]; /* the data folder, removed at the end */
