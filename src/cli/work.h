@@ -18,14 +18,13 @@
 #include "base/channel.h"
 #include "cli/remote.h"
 #include "errand/client.h"
-#include "work/said.h"
+#include "work/run.h"
 #include "work/starter.h"
 
-#define WORK_JOBS_MAX  256
-#define WORK_GRACE_MS  (10 * SECOND_MS)
-#define WORK_LEASE_MS  (60 * SECOND_MS)
-#define WORK_SETTLE_MS 1000      /* for the rest of its output, once nothing of a command is left */
-#define WORK_SHORT_MS  SECOND_MS /* until a task that there was no room for is offered again */
+#define WORK_JOBS_MAX 256
+#define WORK_GRACE_MS (10 * SECOND_MS)
+#define WORK_LEASE_MS (60 * SECOND_MS)
+#define WORK_SHORT_MS SECOND_MS /* until a task that there was no room for is offered again */
 
 struct work_options {
     struct remote_options remote;
@@ -37,7 +36,7 @@ struct work_options {
 struct work {
     const struct work_options *options;
     struct arena arena;
-    char **argv, **env; /* of every command; env ends where each task's own begins */
+    char **argv, **env; /* of every command; what is each task's own is put before env */
     size_t env_count;
     errand_client *client;
     struct starter *starter; /* of commands: they end with us, however we do */
@@ -57,33 +56,16 @@ struct work {
     struct errand_error error;
 };
 
-/* ---- One command under way (work_run.c) ---- */
-
-enum { WORK_STDOUT, WORK_STDERR, WORK_TOLD, WORK_STREAMS };
-
-struct work_run;
-
-struct work_stream {
-    uv_pipe_t pipe;
-    struct work_run *run;
-    int which;
-    bool open;
-    struct buf text;
-};
+/* ---- One task under way (work_run.c) ---- */
 
 struct work_run {
     struct link link;
     struct work *work;
-    errand_job *job; /* NULL: finished, only handles are left to close */
-    int control;     /* to its minder (work/minder.h) */
-    uv_poll_t minder;
-    struct work_stream streams[WORK_STREAMS];
-    uv_timer_t timer; /* the end of the grace period; after the exit, of patience with leftovers */
-    int handles;
-    bool started, ended, asked, given_back, too_much;
-    struct said_end end;
+    errand_job *job;
+    struct run *run;    /* of the command */
+    bool asked;         /* to stop: it was cancelled or its lease was lost */
+    enum job_told told; /* TOLD_RELEASE: it is to be given back */
     int64_t began_us;
-    char scratch[16 * 1024];
 };
 
 void work_run_start(struct work *work, errand_job *job); /* the job is the run's */
