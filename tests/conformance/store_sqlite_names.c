@@ -1,6 +1,7 @@
 /* tests/conformance/store_sqlite_names.c: names in the file: as many as tasks have, and a few more.
  *
  * SPDX-License-Identifier: MIT */
+#include "store/sqlite/names.h"
 #include "store/sqlite/sqlite.h"
 #include "store_sqlite.h"
 #include "store_suite.h"

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
 #include "store/shared.h"
 
 #define LOG_READ_MAX (64 * MIB) /* pieces may overlap the window by one heartbeat's worth */

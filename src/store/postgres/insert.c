@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT */
 #include "store/columns.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
 #include "store/shared.h"
 
 #define CHUNK_ROWS  1000

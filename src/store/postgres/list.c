@@ -7,6 +7,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
 #include "store/shared.h"
 
 #define NO_LIMIT ((size_t)INT32_MAX)

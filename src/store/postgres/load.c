@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
 #include "store/shared.h"
 
 #define LOOKS_MAX 8     /* a task that moves more often while we look is somebody's quarrel */

@@ -94,18 +94,6 @@ void pg_spare_put(struct pg_store *store, struct pg *pg);
 bool pg_read_run(struct pg *pg, struct pg_call *calls, size_t n, struct err *err);
 void pg_read_undo(struct pg *pg); /* ends what a failed statement left open */
 
-/* ---- row.c: a task as columns ---- */
-void args_order(struct args *args, const struct task *task, struct buf *scratch);
-void args_fresh(struct args *args, const struct task *task);
-void args_standing(struct args *args, const struct task *task);
-void args_error(struct args *args, const struct task_error *error);
-void args_end(struct args *args, const struct task *task);
-/* The columns of load_live and load_done; texts are borrowed from the rows. */
-void get_row(const PGresult *rows, size_t row, struct task_row *out);
-void get_standing(const PGresult *rows, size_t row, int at, struct task *task);
-void get_error(const PGresult *rows, size_t row, int at, struct task_error *error);
-struct str lock_text(const struct task *task, char out[static TASK_ID_TEXT]);
-
 /* ---- load.c ---- */
 bool pg_scan_live(struct store *store, store_each_fn *each, void *arg, struct err *err);
 bool pg_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err);

@@ -3,8 +3,9 @@
  * Thread: any.
  *
  * SPDX-License-Identifier: MIT */
+#include "store/postgres/row.h"
+
 #include "store/columns.h"
-#include "store/postgres/postgres.h"
 #include "store/shared.h"
 
 /* ---- In ---- */

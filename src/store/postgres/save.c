@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
+#include "store/postgres/row.h"
 #include "store/shared.h"
 
 #define WAVE_MAX   1000 /* changes */

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
+#include "store/sqlite/facet.h"
 #include "store/sqlite/sqlite.h"
 
 struct doctor {
@@ -88,11 +89,11 @@ static bool has_facets(const struct doctor *doctor, const uint64_t *h, size_t n,
 static bool check_facets_of(const struct doctor *doctor, const struct task *task, int64_t indexed_k,
                             struct err *err)
 {
-    uint64_t relations[RELATIONS_MAX], labels[LABELS_MAX];
+    uint64_t relations[FACET_RELATIONS_MAX], labels[FACET_LABELS_MAX];
     int64_t k = (int64_t)task->id.hi;
-    size_t late = k <= indexed_k ? labels_of(task, labels) : 0;
+    size_t late = k <= indexed_k ? facet_labels(task, labels) : 0;
     bool all = true;
-    if (!has_facets(doctor, relations, relations_of(task, relations), k, &all, err) ||
+    if (!has_facets(doctor, relations, facet_relations(task, relations), k, &all, err) ||
         !has_facets(doctor, labels, late, k, &all, err)) {
         return false;
     }
@@ -110,7 +111,7 @@ static bool check_facets(const struct doctor *doctor, struct err *err)
     struct db *db = doctor->db;
     sqlite3_stmt *s = db_use(db, SQL_LIST_FACETS);
     int64_t indexed_k = 0;
-    if (!read_indexed(db, &indexed_k, err)) {
+    if (!facet_indexed(db, &indexed_k, err)) {
         return false;
     }
     bool row = true;

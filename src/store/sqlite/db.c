@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/mem.h"
+#include "store/sqlite/names.h"
 
 /* We are the only writer, so nobody is ever waited for long; a doctor may meet us while we open. */
 #define BUSY_MS 5000

@@ -6,9 +6,12 @@
  * Thread: engine; facet_choose() and the hashes any.
  *
  * SPDX-License-Identifier: MIT */
+#include "store/sqlite/facet.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "store/sqlite/names.h"
 #include "store/sqlite/sqlite.h"
 
 #define TEND_SLICE       2000 /* tasks: a few milliseconds */
@@ -54,7 +57,7 @@ static uint64_t hash_text(enum facet_kind kind, struct str text)
     return hash(kind, text.ptr, text.len);
 }
 
-size_t relations_of(const struct task *task, uint64_t out[static RELATIONS_MAX])
+size_t facet_relations(const struct task *task, uint64_t out[static FACET_RELATIONS_MAX])
 {
     size_t n = 0;
     if (!id_none(task->team)) {
@@ -66,7 +69,7 @@ size_t relations_of(const struct task *task, uint64_t out[static RELATIONS_MAX])
     return n;
 }
 
-size_t labels_of(const struct task *task, uint64_t out[static LABELS_MAX])
+size_t facet_labels(const struct task *task, uint64_t out[static FACET_LABELS_MAX])
 {
     size_t n = 0;
     if (!str_absent(task->document)) {
@@ -101,7 +104,7 @@ struct facet_choice facet_choose(const struct task_filter *filter)
     return (struct facet_choice){0};
 }
 
-bool read_indexed(struct db *db, int64_t *k, struct err *err)
+bool facet_indexed(struct db *db, int64_t *k, struct err *err)
 {
     bool row = false;
     if (!db_row(db, SQL_READ_INDEXED, &row, err)) {
@@ -126,24 +129,25 @@ static bool run_each(struct db *db, enum sql_id id, const uint64_t *h, size_t n,
     return true;
 }
 
-bool relations_insert(struct sqlite_tx *tx, const struct task *task, struct err *err)
+bool facet_insert_relations(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
-    uint64_t h[RELATIONS_MAX];
-    return run_each(&tx->store->db, SQL_INSERT_FACET, h, relations_of(task, h), task->id.hi, err);
+    uint64_t h[FACET_RELATIONS_MAX];
+    return run_each(&tx->store->db, SQL_INSERT_FACET, h, facet_relations(task, h), task->id.hi,
+                    err);
 }
 
-bool labels_insert(struct sqlite_tx *tx, const struct task *task, struct err *err)
+bool facet_insert_labels(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
-    uint64_t h[LABELS_MAX];
-    return run_each(&tx->store->db, SQL_INSERT_FACET, h, labels_of(task, h), task->id.hi, err);
+    uint64_t h[FACET_LABELS_MAX];
+    return run_each(&tx->store->db, SQL_INSERT_FACET, h, facet_labels(task, h), task->id.hi, err);
 }
 
-bool facets_delete(struct sqlite_tx *tx, const struct task *task, struct err *err)
+bool facet_delete(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
     struct db *db = &tx->store->db;
-    uint64_t relations[RELATIONS_MAX], labels[LABELS_MAX];
-    size_t n = (int64_t)task->id.hi > tx->indexed_k ? 0 : labels_of(task, labels);
-    return run_each(db, SQL_DELETE_FACET, relations, relations_of(task, relations), task->id.hi,
+    uint64_t relations[FACET_RELATIONS_MAX], labels[FACET_LABELS_MAX];
+    size_t n = (int64_t)task->id.hi > tx->indexed_k ? 0 : facet_labels(task, labels);
+    return run_each(db, SQL_DELETE_FACET, relations, facet_relations(task, relations), task->id.hi,
                     err) &&
            run_each(db, SQL_DELETE_FACET, labels, n, task->id.hi, err);
 }
@@ -172,11 +176,11 @@ static void slice_fini(struct slice *slice)
 static void slice_add(struct slice *slice, sqlite3_stmt *s)
 {
     struct task task = {0};
-    uint64_t h[LABELS_MAX];
+    uint64_t h[FACET_LABELS_MAX];
     read_facets(s, 1, &task);
     slice->last_k = column_int(s, 0);
     slice->tasks++;
-    size_t n = labels_of(&task, h);
+    size_t n = facet_labels(&task, h);
     for (size_t i = 0; i < n; i++) {
         slice->facets[slice->count++] = (struct facet){(int64_t)h[i], slice->last_k};
     }
@@ -191,7 +195,7 @@ static bool slice_read(struct sqlite_tx *tx, size_t most, struct slice *slice, s
     bind_int(s, 1, tx->indexed_k);
     bind_int(s, 2, (int64_t)most);
     while (db_row(db, SQL_LIST_FACETS, &row, err) && row) {
-        if (slice->count + LABELS_MAX > room) {
+        if (slice->count + FACET_LABELS_MAX > room) {
             room = MAX(1024, room * 2);
             slice->facets = mem_array(slice->facets, room, sizeof *slice->facets);
         }
@@ -214,7 +218,7 @@ static bool slice_write(struct sqlite_tx *tx, struct slice *slice, struct err *e
     return true;
 }
 
-bool index_forward(struct sqlite_tx *tx, size_t most, struct err *err)
+bool facet_move_index(struct sqlite_tx *tx, size_t most, struct err *err)
 {
     struct db *db = &tx->store->db;
     SCOPED(slice_fini) struct slice slice = {0};
@@ -245,7 +249,7 @@ static bool tend(struct sqlite_store *store, bool index, bool vacuum, bool names
 {
     SCOPED(tx_close) struct tx *tx = NULL;
     return sqlite_begin(&store->store, &tx, err) &&
-           (!index || index_forward(SQLITE_TX(tx), TEND_SLICE, err)) &&
+           (!index || facet_move_index(SQLITE_TX(tx), TEND_SLICE, err)) &&
            (!vacuum || db_script(&store->db, sql_script_vacuum, err)) &&
            (!names || names_step(store, err)) && tx_commit(&tx, err);
 }

@@ -7,6 +7,8 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "store/shared.h"
+#include "store/sqlite/facet.h"
+#include "store/sqlite/names.h"
 #include "store/sqlite/sqlite.h"
 
 bool count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n,
@@ -88,11 +90,11 @@ static bool insert_extras(struct sqlite_tx *tx, const struct task *task, struct 
             return err_set(err, ERR_CONFLICT, "the document is held by another task");
         }
     }
-    uint64_t labels[LABELS_MAX];
-    tx->labels |= labels_of(task, labels) > 0;
+    uint64_t labels[FACET_LABELS_MAX];
+    tx->labels |= facet_labels(task, labels) > 0;
     /* Ids grow, but one made early may come late: below the watermark the index cannot wait. */
-    return family_insert(tx, task, err) && relations_insert(tx, task, err) &&
-           ((int64_t)task->id.hi > tx->indexed_k || labels_insert(tx, task, err));
+    return family_insert(tx, task, err) && facet_insert_relations(tx, task, err) &&
+           ((int64_t)task->id.hi > tx->indexed_k || facet_insert_labels(tx, task, err));
 }
 
 static bool is_related(const struct task *task)

@@ -10,6 +10,8 @@
  * SPDX-License-Identifier: MIT */
 #include "base/array.h"
 #include "store/shared.h"
+#include "store/sqlite/facet.h"
+#include "store/sqlite/names.h"
 #include "store/sqlite/record.h"
 #include "store/sqlite/sqlite.h"
 
@@ -113,7 +115,7 @@ static bool open_facet(struct candidates *c, const struct facet_choice *facet, s
     if (!facet->late) {
         return add_source(c, SQL_CANDIDATES_FACET, 0, INT64_MAX, facet->h, err);
     }
-    return read_indexed(c->db, &indexed_k, err) &&
+    return facet_indexed(c->db, &indexed_k, err) &&
            add_source(c, SQL_CANDIDATES_BODY, indexed_k + 1, INT64_MAX, 0, err) &&
            add_source(c, SQL_CANDIDATES_FACET, 0, indexed_k + 1, facet->h, err);
 }

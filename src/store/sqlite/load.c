@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "store/shared.h"
+#include "store/sqlite/names.h"
 #include "store/sqlite/sqlite.h"
 
 /* The columns of load_live and load_done. */

@@ -13,6 +13,8 @@
  * Thread: the connection's; the walk is the engine's.
  *
  * SPDX-License-Identifier: MIT */
+#include "store/sqlite/names.h"
+
 #include <limits.h>
 
 #include "base/mem.h"

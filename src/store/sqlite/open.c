@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/sqlite/names.h"
 #include "store/sqlite/record.h"
 #include "store/sqlite/sqlite.h"
 

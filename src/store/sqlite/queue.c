@@ -7,6 +7,7 @@
  * the walk through them. Keeps: I7 (counters = rows).
  *
  * SPDX-License-Identifier: MIT */
+#include "store/sqlite/names.h"
 #include "store/sqlite/sqlite.h"
 
 bool sqlite_scan_queues(struct store *base, store_queue_fn *each, void *arg, struct err *err)

@@ -5,6 +5,8 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "base/array.h"
+#include "store/sqlite/facet.h"
+#include "store/sqlite/names.h"
 #include "store/sqlite/sqlite.h"
 
 static bool remove_rows(struct sqlite_tx *tx, const struct task *task, struct err *err)
@@ -26,7 +28,7 @@ static bool remove_rows(struct sqlite_tx *tx, const struct task *task, struct er
             return false;
         }
     }
-    if (!facets_delete(tx, task, err) || !child_delete(tx, task, err)) {
+    if (!facet_delete(tx, task, err) || !child_delete(tx, task, err)) {
         return false;
     }
     /* Ids are never used twice, so the highest is remembered when its task goes. */

@@ -6,6 +6,8 @@
  * SPDX-License-Identifier: MIT */
 #include "store/sqlite/row.h"
 
+#include "store/sqlite/names.h"
+
 #include "store/columns.h"
 #include "store/shared.h"
 

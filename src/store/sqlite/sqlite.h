@@ -138,41 +138,8 @@ bool sqlite_kin(struct tx *tx, const struct kin_query *query, struct arena *aren
 bool related_ids(struct db *db, enum sql_id query, struct task_id id, struct arena *arena,
                  struct task_id **ids, size_t *count, struct err *err);
 
-/* ---- facet.c: the index for rare lookups ---- */
-
-/* Relations (team, schedule; parents have a table of their own) are indexed at once: few tasks have
- * them and theirs lie side by side. Labels (document, external id, tags) are indexed late. */
-#define RELATIONS_MAX 2
-#define LABELS_MAX    (TASK_TAGS_MAX + 2)
-
-/* Each fills `out` with the hashes under which the task can be found; returns how many. */
-size_t relations_of(const struct task *task, uint64_t out[static RELATIONS_MAX]);
-size_t labels_of(const struct task *task, uint64_t out[static LABELS_MAX]);
-bool relations_insert(struct sqlite_tx *tx, const struct task *task, struct err *err);
-bool labels_insert(struct sqlite_tx *tx, const struct task *task, struct err *err);
-bool facets_delete(struct sqlite_tx *tx, const struct task *task, struct err *err);
-
-/* The most telling field that the filter names. */
-struct facet_choice {
-    bool any;  /* false: it names none */
-    bool late; /* a label: newer tasks must be scanned */
-    uint64_t h;
-};
-struct facet_choice facet_choose(const struct task_filter *filter);
-
-/* How far the index of labels reaches, as this connection sees it. */
-bool read_indexed(struct db *db, int64_t *k, struct err *err);
-/* Brings the index of labels forward by up to `most` tasks. */
-bool index_forward(struct sqlite_tx *tx, size_t most, struct err *err);
+/* ---- facet.c, list.c, detail.c ---- */
 bool sqlite_tend(struct store *store, bool *more, struct err *err);
-
-/* ---- names.c: names that nobody uses any more ---- */
-bool names_open(struct sqlite_store *store, struct err *err);
-bool names_due(const struct sqlite_store *store);
-bool names_step(struct sqlite_store *store, struct err *err); /* a slice, in a transaction */
-void names_walk_end(struct sqlite_store *store);
-
-/* ---- list.c, detail.c ---- */
 bool sqlite_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,
                    struct task_id **ids, size_t *count, struct err *err);
 bool sqlite_reader_open(struct store *store, struct reader **out, struct err *err);

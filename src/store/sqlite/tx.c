@@ -12,6 +12,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/sqlite/facet.h"
+#include "store/sqlite/names.h"
 #include "store/sqlite/sqlite.h"
 
 bool sqlite_begin(struct store *base, struct tx **out, struct err *err)
@@ -115,7 +117,7 @@ bool sqlite_commit(struct tx *base, struct err *err)
     struct sqlite_store *store = tx->store;
     struct err why = ERR_INIT;
     bool lagging = store->index_lag + tx->inserted > INDEX_LAG_MAX;
-    bool ok = (!lagging || index_forward(tx, INDEX_SLICE, &why)) && counts_save(tx, &why) &&
+    bool ok = (!lagging || facet_move_index(tx, INDEX_SLICE, &why)) && counts_save(tx, &why) &&
               finish(tx, &why);
     if (!ok) {
         store->broken |= why.kind == ERR_FATAL;
