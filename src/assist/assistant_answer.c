@@ -4,34 +4,34 @@
  * SPDX-License-Identifier: MIT */
 #include "assist/assistant_parts.h"
 
-#define TEXT_OR_NULL "{\"type\":[\"string\",\"null\"]}"
+#define SCHEMA_MAX (8 * KIB)
 
-const char assistant_schema[] =
-    "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
-    "\"mode\":{\"type\":\"string\",\"enum\":[\"TASK_CREATION\",\"TASK_UPDATE\",\"REFUSAL\"]},"
-    "\"action\":{\"type\":[\"string\",\"null\"],\"enum\":[\"change\",\"pause\",\"resume\","
-    "\"delete\",\"skip_next\",null]},"
-    "\"title\":" TEXT_OR_NULL ",\"description\":" TEXT_OR_NULL ",\"purpose\":" TEXT_OR_NULL ","
-    "\"category\":{\"type\":[\"string\",\"null\"],\"enum\":[\"REMINDER\",\"REPORT\",\"ANALYSIS\","
-    "\"OTHERS\",null]},"
-    "\"isOneTime\":{\"type\":[\"boolean\",\"null\"]},"
-    "\"rrule\":" TEXT_OR_NULL ",\"dtstart\":" TEXT_OR_NULL ",\"timezone\":" TEXT_OR_NULL ","
-    "\"scheduleId\":" TEXT_OR_NULL ","
-    "\"refusal\":{\"type\":[\"object\",\"null\"],\"additionalProperties\":false,\"properties\":{"
-    "\"fields\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
-    "\"reason\":{\"type\":\"string\"}},\"required\":[\"fields\",\"reason\"]}},"
-    "\"required\":[\"mode\",\"action\",\"title\",\"description\",\"purpose\",\"category\","
-    "\"isOneTime\",\"rrule\",\"dtstart\",\"timezone\",\"scheduleId\",\"refusal\"]}";
-
-/* An empty text says nothing. */
-static bool read_text(struct json *json, struct str *out, struct err *err)
+/* An empty text says nothing, and neither does null. */
+static bool read_text(struct json *json, const struct form_row *row, void *into, struct err *err)
 {
     struct str text;
+    if (json_take_null(json)) {
+        return true;
+    }
     if (!json_str(json, &text, err)) {
         return false;
     }
     text = str_trim(text);
-    *out = text.len == 0 ? STR_NONE : text;
+    *(struct str *)((char *)into + row->at) = text.len == 0 ? STR_NONE : text;
+    return true;
+}
+
+static bool read_once(struct json *json, const struct form_row *row, void *into, struct err *err)
+{
+    bool once;
+    (void)row;
+    if (json_take_null(json)) {
+        return true;
+    }
+    if (!json_bool(json, &once, err)) {
+        return false;
+    }
+    ((struct assistant_answer *)into)->one_time = once;
     return true;
 }
 
@@ -48,31 +48,40 @@ static void add_ids(struct assistant_answer *out, struct str list)
 }
 
 /* One id, several with commas between, or an array. */
-static bool read_ids(struct json *json, struct assistant_answer *out, struct err *err)
+static bool read_ids(struct json *json, const struct form_row *row, void *into, struct err *err)
 {
-    struct str text = STR_NONE;
+    struct str text;
+    (void)row;
+    if (json_take_null(json)) {
+        return true;
+    }
     if (json_peek(json) == JSON_STRING) {
-        bool ok = read_text(json, &text, err);
-        add_ids(out, text);
+        bool ok = json_str(json, &text, err);
+        add_ids(into, ok ? text : STR_NONE);
         return ok;
     }
     if (!json_enter_array(json, err)) {
         return false;
     }
     while (json_item(json, err)) {
-        if (!read_text(json, &text, err)) {
+        if (!json_str(json, &text, err)) {
             return false;
         }
-        add_ids(out, text);
+        add_ids(into, text);
     }
     return json_ok(json);
 }
 
 /* ---- Refusals ---- */
 
-static bool read_fields(struct json *json, struct english_refusal *out, struct err *err)
+static bool read_fields(struct json *json, const struct form_row *row, void *into, struct err *err)
 {
+    struct english_refusal *out = into;
     struct str field;
+    (void)row;
+    if (json_take_null(json)) {
+        return true;
+    }
     if (!json_enter_array(json, err)) {
         return false;
     }
@@ -87,97 +96,93 @@ static bool read_fields(struct json *json, struct english_refusal *out, struct e
     return json_ok(json);
 }
 
-static bool read_refusal_object(struct json *json, struct english_refusal *out, struct err *err)
-{
-    struct str key;
-    if (!json_enter_object(json, err)) {
-        return false;
-    }
-    while (json_member(json, &key, err)) {
-        bool ok = json_take_null(json)    ? true
-                  : str_is(key, "fields") ? read_fields(json, out, err)
-                  : str_is(key, "reason") ? read_text(json, &out->reason, err)
-                                          : json_skip(json, err);
-        if (!ok) {
-            return false;
-        }
-    }
-    return json_ok(json);
-}
+static const struct form_hook text_hook = {.read = read_text}, once_hook = {.read = read_once},
+                              ids_hook = {.read = read_ids}, fields_hook = {.read = read_fields};
+
+#define HOOK(label, type, member, use, reads, ...)                                                 \
+    FORM_ROW(label, type, member, FORM_HOOK, use, .hook = &(reads), __VA_ARGS__)
+
+static const struct form_row refusal_rows[] = {
+    HOOK("fields", struct english_refusal, fields, FORM_KEPT, fields_hook, 0),
+    HOOK("reason", struct english_refusal, reason, FORM_KEPT, text_hook, 0),
+};
+static const struct form refusal_form = FORM(refusal_rows);
 
 /* An object, a sentence, or just the fact. */
-static bool read_refusal(struct json *json, struct assistant_answer *out, struct err *err)
+static bool read_refusal(struct json *json, const struct form_row *row, void *into, struct err *err)
 {
+    struct assistant_answer *out = into;
+    struct english_refusal *refusal = &out->refusal;
+    struct str object;
+    bool ok;
+    (void)row;
+    if (json_take_null(json)) {
+        return true;
+    }
     switch (json_peek(json)) {
     case JSON_BOOL:
         return json_bool(json, &out->refuses, err);
     case JSON_STRING:
-        if (!read_text(json, &out->refusal.reason, err)) {
-            return false;
-        }
-        out->refuses = !str_absent(out->refusal.reason);
-        return true;
+        ok = read_text(json, &refusal_rows[1], refusal, err);
+        break;
     default:
-        if (!read_refusal_object(json, &out->refusal, err)) {
-            return false;
-        }
-        out->refuses = !str_absent(out->refusal.reason) || out->refusal.fields_count > 0;
-        return true;
+        ok = json_raw(json, &object, err) &&
+             form_load(object, &refusal_form, json->arena, refusal, err);
     }
+    out->refuses = !str_absent(refusal->reason) || refusal->fields_count > 0;
+    return ok;
 }
+
+static const struct form_hook refusal_hook = {.read = read_refusal};
 
 /* ---- All of it ---- */
 
-static struct str *place_of(struct assistant_answer *out, struct str key)
-{
-    const struct {
-        const char *key;
-        struct str *place;
-    } texts[] = {{"mode", &out->mode},        {"action", &out->action},
-                 {"title", &out->title},      {"description", &out->description},
-                 {"purpose", &out->purpose},  {"category", &out->category},
-                 {"rrule", &out->rrule},      {"dtstart", &out->dtstart},
-                 {"timezone", &out->timezone}};
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        if (str_is(key, texts[i].key)) {
-            return texts[i].place;
-        }
-    }
-    return NULL;
-}
+#define TEXT  "{\"type\":[\"string\",\"null\"]}"
+#define MODES "{\"type\":\"string\",\"enum\":[\"TASK_CREATION\",\"TASK_UPDATE\",\"REFUSAL\"]}"
+#define ACTIONS                                                                                    \
+    "{\"type\":[\"string\",\"null\"],\"enum\":[\"change\",\"pause\",\"resume\",\"delete\","        \
+    "\"skip_next\",null]}"
+#define CATEGORIES                                                                                 \
+    "{\"type\":[\"string\",\"null\"],\"enum\":[\"REMINDER\",\"REPORT\",\"ANALYSIS\",\"OTHERS\","   \
+    "null]}"
+#define REFUSAL                                                                                    \
+    "{\"type\":[\"object\",\"null\"],\"properties\":{\"fields\":{\"type\":\"array\",\"items\":"    \
+    "{\"type\":\"string\"}},\"reason\":{\"type\":\"string\"}},\"required\":[\"fields\","           \
+    "\"reason\"],"                                                                                 \
+    "\"additionalProperties\":false}"
+#define ROW(label, member, reads, wanted)                                                          \
+    HOOK(label, struct assistant_answer, member, FORM_SET | FORM_NEEDED, reads, .schema = wanted)
 
-static bool read_once(struct json *json, struct assistant_answer *out, struct err *err)
+/* clang-format off */
+static const struct form_row rows[] = {
+    ROW("mode", mode, text_hook, MODES),
+    ROW("action", action, text_hook, ACTIONS),
+    ROW("title", title, text_hook, TEXT),
+    ROW("description", description, text_hook, TEXT),
+    ROW("purpose", purpose, text_hook, TEXT),
+    ROW("category", category, text_hook, CATEGORIES),
+    ROW("isOneTime", one_time, once_hook, "{\"type\":[\"boolean\",\"null\"]}"),
+    ROW("rrule", rrule, text_hook, TEXT),
+    ROW("dtstart", dtstart, text_hook, TEXT),
+    ROW("timezone", timezone, text_hook, TEXT),
+    ROW("scheduleId", ids, ids_hook, TEXT),
+    ROW("refusal", refusal, refusal_hook, REFUSAL),
+    HOOK("scheduleIds", struct assistant_answer, ids, FORM_KEPT, ids_hook, 0), /* never asked for */
+};
+/* clang-format on */
+static const struct form form = FORM(rows);
+
+struct str assistant_schema(struct arena *arena)
 {
-    bool once;
-    if (!json_bool(json, &once, err)) {
-        return false;
-    }
-    out->one_time = once;
-    return true;
+    SCOPED(buf_fini) struct buf schema = BUF_INIT(SCHEMA_MAX);
+    struct json_writer w = JSON_WRITER(&schema);
+    form_schema(&w, &form, NULL, FORM_SET, false);
+    return arena_str(arena, buf_view(&schema));
 }
 
 bool assistant_answer_read(struct str text, struct arena *arena, struct assistant_answer *out,
                            struct err *err)
 {
-    struct json json;
-    struct str key;
     *out = (struct assistant_answer){.one_time = -1};
-    json_start(&json, text, arena);
-    if (!json_enter_object(&json, err)) {
-        return false;
-    }
-    while (json_member(&json, &key, err)) {
-        struct str *place = place_of(out, key);
-        bool ok = json_take_null(&json)        ? true
-                  : place != NULL              ? read_text(&json, place, err)
-                  : str_is(key, "isOneTime")   ? read_once(&json, out, err)
-                  : str_is(key, "scheduleId")  ? read_ids(&json, out, err)
-                  : str_is(key, "scheduleIds") ? read_ids(&json, out, err)
-                  : str_is(key, "refusal")     ? read_refusal(&json, out, err)
-                                               : json_skip(&json, err);
-        if (!ok) {
-            return false;
-        }
-    }
-    return json_end(&json, err);
+    return form_load(text, &form, arena, out, err);
 }

@@ -326,7 +326,7 @@ static bool ask_once(struct talk *talk, struct assistant_said *out, struct str *
     struct assistant_answer *read = arena_new(talk->arena, struct assistant_answer);
     const struct llm_question question = {.messages = talk->chat.at,
                                           .count = talk->chat.count,
-                                          .schema = str_of(assistant_schema),
+                                          .schema = assistant_schema(talk->arena),
                                           .schema_name = "order",
                                           .limit_ms = ASSISTANT_QUESTION_MS,
                                           .stop = talk->model->stop};

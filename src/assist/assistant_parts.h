@@ -21,7 +21,7 @@ struct assistant_answer {
     struct english_refusal refusal;
 };
 
-extern const char assistant_schema[]; /* JSON Schema of it */
+struct str assistant_schema(struct arena *arena); /* JSON Schema of it */
 
 MUST_CHECK bool assistant_answer_read(struct str json, struct arena *arena,
                                       struct assistant_answer *out, struct err *err);
