@@ -158,13 +158,16 @@ static struct assistant_edit edit_of(const struct edit_read *read, const struct 
                                      struct str zone)
 {
     struct assistant_edit edit = {
-        .which = change->which, .op = read->op, .change.skip_ms = change->skip_ms};
+        .which = change->which, .op = read->op, .until_ms = change->resume_ms};
     if (read->op == EDIT_RENAME) {
         assistant_set(&edit.change, "title", read->title);
     } else if (read->op == EDIT_RESCHEDULE) {
         assistant_set(&edit.change, "rrule", change->is_recurring ? change->rrule : STR_NONE);
         assistant_set(&edit.change, "dtstart", change->dtstart);
-        assistant_set(&edit.change, "timezone", zone);
+        assistant_set(&edit.change, "timezone", str_absent(change->zone) ? zone : change->zone);
+    } else if (read->op == EDIT_SKIP || read->op == EDIT_SKIP_NEXT) {
+        edit.change.skips_ms = change->skips_ms;
+        edit.change.skips_count = change->skips_count;
     }
     return edit;
 }
@@ -178,6 +181,7 @@ static bool change(const struct assistant_asked *asked, const struct zone *zone,
     english_edit(&(struct edit_asked){.text = asked->text,
                                       .now_ms = asked->now_ms,
                                       .zone = zone,
+                                      .zones = asked->zones,
                                       .min_lead_ms = asked->limits.min_lead_ms,
                                       .schedules = list(asked, arena),
                                       .count = asked->count,

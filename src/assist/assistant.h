@@ -39,8 +39,9 @@ enum assistant_mode { ASSISTANT_REFUSAL, ASSISTANT_CREATION, ASSISTANT_UPDATE };
 /* What becomes of one of them. */
 struct assistant_edit {
     size_t which;    /* of the schedules asked */
-    enum edit_op op; /* RESCHEDULE, RENAME and SKIP_NEXT are changes */
+    enum edit_op op; /* RESCHEDULE, RENAME, SKIP_NEXT and SKIP are changes */
     struct schedule_change change;
+    int64_t until_ms; /* PAUSE_UNTIL */
 };
 
 /* All texts live in the arena or borrow from what was asked. */

@@ -14,7 +14,7 @@ static bool may_begin(const struct tokens *t, size_t at)
     static const char *const words[] = {
         "up",  "as",        "but",      "apart", "over",    "during",    "close",   "max",
         "x",   "month-end", "skip",     "aside", "save",    "with",      "leaving", "just",
-        "all", "same",      "previous", "limit", "limited", "following", "outside"};
+        "all", "same",      "previous", "limit", "limited", "following", "outside", "besides"};
     if (t->at[at].count > 0) {
         return true;
     }
@@ -146,10 +146,12 @@ static struct place place_at(const struct tokens *t, size_t at, const struct phr
     if (before->to != at && !comma) {
         return place;
     }
+    bool part = before->kind == PHRASE_TIME && before->said.parts != 0 &&
+                before->said.clocks_count == 0 && !before->said.has_window;
     bool day = before->kind == PHRASE_DAY || before->kind == PHRASE_OFTEN;
     bool timed = said_has_time(&before->said) && !before->said.tonight && before->said.parts == 0;
     place.apart = true;
-    place.after_day = before->to == at && day && takes_hour(&before->said) && !timed;
+    place.after_day = before->to == at && ((day && takes_hour(&before->said) && !timed) || part);
     place.after_often = (day || before->kind == PHRASE_END) && !place.after_day && !timed;
     place.after_clock =
         before->to == at && (before->said.clocks_count > 0 || before->said.has_window ||
@@ -419,7 +421,8 @@ static bool breaks_off(const struct tokens *t, const struct choice *c)
     }
     for (size_t i = 0; i < c->count; i++) {
         for (size_t k = 0; k < ARRAY_LEN(leads) && c->phrases[i].used; k++) {
-            if (c->phrases[i].to + 1 == last && token_is(t, last - 1, leads[k])) {
+            if (c->phrases[i].to + 1 == last && token_is(t, last - 1, leads[k]) &&
+                !token_is_word(t, last - 1, "start")) {
                 return true;
             }
         }
@@ -477,6 +480,8 @@ static void judge(const struct tokens *t, struct choice *c)
         *fault = FAULT_MISSING;
     } else if (*fault == FAULT_NONE && is_beside_a_fault(t, c)) {
         *fault = FAULT_VAGUE;
+    } else if (*fault == FAULT_NONE && !said_recurs(&c->said) && c->said.until != NULL) {
+        *fault = FAULT_SPAN; /* from tomorrow until Friday */
     } else if (*fault == FAULT_NONE && said_recurs(&c->said) && is_single_day(&c->said)) {
         *fault = FAULT_CONFLICT;
     }

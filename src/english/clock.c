@@ -122,12 +122,12 @@ static size_t number_clock(const struct tokens *t, size_t at, bool led, struct d
         is_24 = true;
     }
     after = half_of_day(t, to, &half);
-    bool said =
-        after > to || token_is(t, to, WORD_OCLOCK) || (part_after(t, to, &part) > to && hour <= 12);
+    size_t oclock = token_is(t, to, WORD_OCLOCK) ? to + 1 : token_spells(t, to, "o clock");
+    bool said = after > to || oclock > to || (part_after(t, to, &part) > to && hour <= 12);
     bool unit_follows = (token_is(t, to, WORD_UNIT) && !token_is_word(t, to - 1, "h")) ||
                         token_is(t, to, WORD_PAST) || token_is(t, to, WORD_TIMES) ||
                         token_is(t, to, WORD_TIME) || token_is_word(t, to, "%") ||
-                        token_is_word(t, to, "x");
+                        (token_is_word(t, to, "x") && t->at[to].glued);
     /* "at 25" is impossible, "at 25 Main Street" a place. */
     bool place = token_is_plain(t, to) || four || !token->digits;
     if ((!said && (!led || unit_follows)) || (hour > 23 && !said && place) ||
@@ -135,7 +135,7 @@ static size_t number_clock(const struct tokens *t, size_t at, bool led, struct d
         return at;
     }
     set_clock(out, hour, minute, half, is_24, fault);
-    return after + (after == to && token_is(t, to, WORD_OCLOCK));
+    return after == to && oclock > to ? oclock : after;
 }
 
 /* The hour after "past" or "to". */
@@ -325,10 +325,12 @@ static bool counts_something(const struct tokens *t, size_t at, size_t to)
     return token_is(t, at, WORD_NUMBER) && to == at + 1 && token_is_plain(t, to);
 }
 
-/* 6am 2pm 10pm: what can be nothing else needs no comma. */
+/* 6am 2pm 10pm, 0700 1500: what can be nothing else needs no comma. */
 static bool is_plain_clock(const struct tokens *t, size_t at)
 {
-    return token_is(t, at, WORD_CLOCK) && (t->at[at].half_of_day >= 0 || t->at[at].minute > 0);
+    bool four = at < t->count && t->at[at].digits && t->at[at].text.len == 4 &&
+                t->at[at].hundredths == 0 && t->at[at].number < 2400;
+    return token_is(t, at, WORD_CLOCK) || four;
 }
 
 size_t phrase_clocks(const struct tokens *t, size_t at, bool led, struct said *said)

@@ -136,7 +136,8 @@ static size_t in_time(const struct tokens *t, size_t at, struct said *said)
         found.fault = FAULT_PAST;
         end = to + 1;
     } else if (in && end == to) {
-        end = to + token_is(t, to, WORD_TIME);
+        size_t noun = to + (to < t->count && str_is(t->at[to].text, "'") && t->at[to].glued);
+        end = token_is(t, noun, WORD_TIME) ? noun + 1 : to; /* in 3 weeks' time */
     }
     bool clock_later = token_is_word(t, to, "later") && found.in.unit <= UNIT_HOUR && at == 0;
     if (!in && end == to && clock_later) {

@@ -30,13 +30,16 @@ enum edit_op {
     EDIT_RESUME,
     EDIT_CANCEL,
     EDIT_SKIP_NEXT,
+    EDIT_SKIP, /* dated occurrences are left out */
     EDIT_RENAME,
+    EDIT_PAUSE_UNTIL, /* nothing runs before a time */
 };
 
 struct edit_asked {
     struct str text;
     int64_t now_ms;
     const struct zone *zone;
+    struct zones *zones; /* where a zone that the text names is found; NULL: nowhere */
     int64_t min_lead_ms;
     const struct edit_schedule *schedules;
     size_t count;
@@ -51,8 +54,12 @@ struct edit_change {
     struct str rrule;
     struct when start; /* RESCHEDULE: the new DTSTART, which is the next occurrence */
     struct str dtstart;
-    int64_t skip_ms; /* SKIP_NEXT: the occurrence that is left out */
-    int64_t next_ms; /* the next occurrence; of SKIP_NEXT the one after that left out */
+    int64_t skip_ms;   /* SKIP_NEXT: the occurrence that is left out */
+    int64_t *skips_ms; /* SKIP: those that are left out */
+    size_t skips_count;
+    int64_t resume_ms; /* PAUSE_UNTIL */
+    struct str zone;   /* RESCHEDULE: another zone; absent: as it was */
+    int64_t next_ms;   /* the next occurrence; of SKIP_NEXT the one after that left out */
 };
 
 struct edit_read {

@@ -10,12 +10,13 @@
 
 #define MONTH_DAY_SURE 28 /* every month has it */
 
-static struct resolver resolver_of(const struct edit *e)
+struct resolver edit_resolver(const struct edit *e)
 {
     const struct edit_asked *asked = e->asked;
+    const struct zone *zone = e->named != NULL ? e->named : asked->zone;
     struct resolver to = {.now_ms = asked->now_ms,
-                          .now_wall_s = zone_wall(asked->zone, wall_div(asked->now_ms, 1000)),
-                          .zone = asked->zone,
+                          .now_wall_s = zone_wall(zone, wall_div(asked->now_ms, 1000)),
+                          .zone = zone,
                           .min_lead_ms = asked->min_lead_ms,
                           .arena = e->arena,
                           .default_s = RESOLVE_DEFAULT_S};
@@ -23,7 +24,7 @@ static struct resolver resolver_of(const struct edit *e)
     return to;
 }
 
-static int64_t next_wall(const struct edit *e, const struct edit_schedule *s)
+int64_t edit_next_wall(const struct edit *e, const struct edit_schedule *s)
 {
     return zone_wall(e->asked->zone, wall_div(s->next_ms, 1000));
 }
@@ -80,7 +81,7 @@ static struct said say(const struct edit *e, const struct edit_schedule *s)
 {
     struct said said = said_nothing();
     struct rrule rule = *s->rule;
-    rrule_fill(&rule, next_wall(e, s));
+    rrule_fill(&rule, edit_next_wall(e, s));
     said.every = true;
     said.unit = (int)rule.freq;
     said.interval = (int)MIN(rule.interval, INT32_MAX);
@@ -180,7 +181,7 @@ static void replace_times(struct said *said, const struct said *new)
 /* A date given to a series: its day of the week or of the month. */
 static void spread_date(const struct edit *e, const struct said *old, struct said *new)
 {
-    struct resolver to = resolver_of(e);
+    struct resolver to = edit_resolver(e);
     struct resolved out = {.kind = ENGLISH_REFUSED};
     int64_t day;
     bool single = new->has_offset || new->has_in || new->is_weekend || new->of_week != OF_NONE ||
@@ -329,9 +330,9 @@ static bool shift_series(struct edit *e, struct said *said)
 static void keep_rhythm(const struct edit *e, const struct edit_schedule *s, struct resolved *out)
 {
     SCOPED(recur_free_at) struct recur *recur = NULL;
-    struct resolver to = resolver_of(e);
+    struct resolver to = edit_resolver(e);
     struct amount back = {.unit = UNIT_NONE};
-    int64_t day = wall_div(next_wall(e, s), WALL_DAY_S), first_ms;
+    int64_t day = wall_div(edit_next_wall(e, s), WALL_DAY_S), first_ms;
     int n = -(int)MIN(out->rule.interval, 10000);
     back.days = out->rule.freq == RRULE_DAILY ? n : out->rule.freq == RRULE_WEEKLY ? 7 * n : 0;
     back.months = out->rule.freq == RRULE_MONTHLY ? n : out->rule.freq == RRULE_YEARLY ? 12 * n : 0;
@@ -372,16 +373,74 @@ static void keep_end(const struct rrule *old, const struct said *new, struct rru
     }
 }
 
+/* "Tuesday instead of Monday": that day alone, or that time. */
+static bool replace_one(struct edit *e, struct said *said)
+{
+    const struct said *old = &e->replaced, *new = &e->value;
+    bool days = old->weekdays != 0 && new->weekdays != 0;
+    if (days && said->unit == UNIT_WEEK && (said->weekdays & old->weekdays) == old->weekdays) {
+        said->weekdays = (said->weekdays & ~old->weekdays) | new->weekdays;
+        if (new->clocks_count > 0) {
+            replace_times(said, new);
+        }
+        return true;
+    }
+    int64_t had, gone;
+    for (unsigned i = 0; i < said->clocks_count && old->clocks_count > 0 && new->clocks_count > 0;
+         i++) {
+        (void)resolve_clock(said, &said->clocks[i], &had);
+        (void)resolve_clock(old, &old->clocks[0], &gone);
+        if (had == gone) {
+            said->clocks[i] = new->clocks[0];
+            return true;
+        }
+    }
+    return edit_refuse(e, "rrule", STR("it has no such day or time to be changed"));
+}
+
+/* "start it in November", "end it on 30 November": where the value goes. */
+static void place_value(const struct edit *e, struct said *new)
+{
+    bool day = said_has_day(new) && !said_recurs(new);
+    if (e->verb == VERB_START && day && new->start == NULL) {
+        struct said from = *new;
+        *new = said_nothing();
+        from.clocks_count = 0;
+        new->start = phrase_keep(&e->t, &from);
+        new->clocks_count = e->value.clocks_count;
+        memcpy(new->clocks, e->value.clocks, sizeof new->clocks);
+    } else if (e->verb == VERB_END && day && new->until == NULL) {
+        const struct said *until = phrase_keep(&e->t, new);
+        *new = said_nothing();
+        new->until = until;
+    }
+}
+
+static bool changes_something(struct edit *e, const struct edit_schedule *s,
+                              const struct edit_change *change, bool starts)
+{
+    SCOPED(buf_fini) struct buf old = BUF_INIT(RRULE_TEXT_MAX);
+    rrule_write(&old, s->rule);
+    bool same = str_eq(buf_view(&old), change->rrule) && change->next_ms == s->next_ms;
+    return !same || starts || e->zone != NULL ||
+           edit_refuse(e, "text", STR("that changes nothing: it is so already"));
+}
+
 static bool apply_series(struct edit *e, const struct edit_schedule *s, struct edit_change *change)
 {
-    struct resolver to = resolver_of(e);
+    struct resolver to = edit_resolver(e);
     struct resolved out;
     struct said said = say(e, s), new = e->value;
+    place_value(e, &new);
     bool away = e->from_name || (e->not_more && e->value.plural);
     if (!can_be_said(s->rule)) {
         return edit_refuse(e, "rrule", STR("that rule is too special to be changed in words"));
     }
-    if (away || e->verb == VERB_ADD) {
+    if (e->has_replaced) {
+        if (!replace_one(e, &said)) {
+            return false;
+        }
+    } else if (away || e->verb == VERB_ADD) {
         if (!add_or_take(e, &said, away)) {
             return false;
         }
@@ -410,18 +469,18 @@ static bool apply_series(struct edit *e, const struct edit_schedule *s, struct e
             keep_rhythm(e, s, &out);
         }
     }
-    return take_resolved(e, &out, change);
+    return take_resolved(e, &out, change) && changes_something(e, s, change, new.start != NULL);
 }
 
 /* ---- Once ---- */
 
 static bool shift_once(struct edit *e, const struct edit_schedule *s, struct edit_change *change)
 {
-    struct resolver to = resolver_of(e);
+    struct resolver to = edit_resolver(e);
     struct resolved out = {.kind = ENGLISH_ONCE};
     struct amount by = {.months = e->shift.months * e->shift_sign,
                         .days = e->shift.days * e->shift_sign};
-    int64_t wall_s = next_wall(e, s);
+    int64_t wall_s = edit_next_wall(e, s);
     struct zone_answer answer;
     wall_s =
         resolve_add(wall_div(wall_s, WALL_DAY_S), &by) * WALL_DAY_S + wall_mod(wall_s, WALL_DAY_S);
@@ -436,10 +495,10 @@ static bool shift_once(struct edit *e, const struct edit_schedule *s, struct edi
 
 static bool apply_once(struct edit *e, const struct edit_schedule *s, struct edit_change *change)
 {
-    struct resolver to = resolver_of(e);
+    struct resolver to = edit_resolver(e);
     struct resolved out;
     struct said new = e->value;
-    int64_t wall_s = next_wall(e, s);
+    int64_t wall_s = edit_next_wall(e, s);
     if (e->has_shift) {
         return shift_once(e, s, change);
     }
@@ -459,55 +518,9 @@ static bool apply_once(struct edit *e, const struct edit_schedule *s, struct edi
 bool edit_apply(struct edit *e, struct edit_change *change)
 {
     const struct edit_schedule *s = &e->asked->schedules[change->which];
-    if (!e->has_value && !e->has_shift) {
+    if (!e->has_value && !e->has_shift && e->zone == NULL) {
         return edit_refuse(e, "text", STR("to what? Say the new time"));
     }
+    change->zone = e->zone == NULL ? STR_NONE : str_of(e->zone);
     return s->rule == NULL ? apply_once(e, s, change) : apply_series(e, s, change);
-}
-
-/* ---- Leaving one out ---- */
-
-/* The day or week in which the one to leave out lies. */
-static bool instance_days(struct edit *e, int64_t *from, int64_t *to_day)
-{
-    struct resolver to = resolver_of(e);
-    struct resolved out = {.kind = ENGLISH_REFUSED};
-    const struct said *said = &e->instance;
-    if (said->fault != FAULT_NONE || !resolve_day(&to, said, WALL_DAY_S - 1, from, &out)) {
-        return edit_refuse(e, "dtstart", STR("there is no such day ahead"));
-    }
-    struct amount length = {.days = said->of_week != OF_NONE && said->weekdays == 0 ? 7 : 1};
-    if (said->of_month != OF_NONE && said->month_days == 0) { /* this month, next month */
-        length = (struct amount){.months = 1};
-    }
-    *to_day = resolve_add(*from, &length);
-    return true;
-}
-
-bool edit_skip(struct edit *e, struct edit_change *change)
-{
-    SCOPED(recur_free_at) struct recur *recur = NULL;
-    const struct edit_schedule *s = &e->asked->schedules[change->which];
-    struct recur_order order = {.rule = s->rule, .zone = e->asked->zone};
-    struct zone_answer answer;
-    int64_t from = 0, upto = 0;
-    order.start = (struct when){.is_utc = true, .s = wall_div(s->next_ms, 1000)};
-    if (s->rule == NULL || !recur_new(&order, &recur, NULL)) {
-        return edit_refuse(e, "scheduleId", STR("that schedule runs only once; cancel it instead"));
-    }
-    change->skip_ms = s->next_ms;
-    if (e->has_instance) {
-        if (!instance_days(e, &from, &upto)) {
-            return false;
-        }
-        zone_resolve(e->asked->zone, from * WALL_DAY_S, &answer);
-        int64_t after = MAX(answer.first_s * 1000 - 1, e->asked->now_ms);
-        zone_resolve(e->asked->zone, upto * WALL_DAY_S, &answer);
-        if (!recur_next(recur, after, &change->skip_ms) ||
-            change->skip_ms >= answer.first_s * 1000) {
-            return edit_refuse(e, "dtstart", STR("it does not occur then"));
-        }
-    }
-    return recur_next(recur, change->skip_ms, &change->next_ms) ||
-           edit_refuse(e, "rrule", STR("it has no other occurrence; cancel it instead"));
 }

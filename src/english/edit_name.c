@@ -6,6 +6,7 @@
 
 #define GROUPS_MAX 16
 #define STEM_MIN   3
+#define TYPO_MIN   6
 #define ENDING_MAX 4 /* letters by which two forms of one word may differ at the end */
 
 /* ---- Words ---- */
@@ -63,6 +64,22 @@ static struct str without_possessive(struct str word)
     return word;
 }
 
+/* One letter missing, doubled or two swapped. */
+static bool is_mistyped(struct str a, struct str b)
+{
+    char x[TOKEN_WORD_MAX], y[TOKEN_WORD_MAX];
+    if (a.len > sizeof x || b.len > sizeof y) {
+        return false;
+    }
+    for (size_t i = 0; i < a.len; i++) {
+        x[i] = lower(a.ptr[i]);
+    }
+    for (size_t i = 0; i < b.len; i++) {
+        y[i] = lower(b.ptr[i]);
+    }
+    return lexicon_is_nearly((struct str){x, a.len}, (struct str){y, b.len});
+}
+
 /* plants and plant, calling and call, renewal and renew. */
 static bool same_word(struct str a, struct str b)
 {
@@ -72,6 +89,9 @@ static bool same_word(struct str a, struct str b)
     size_t same = same_letters(a, b, &a_rest, &b_rest);
     if (a_rest == 0 && b_rest == 0) {
         return a.len > 0;
+    }
+    if (same > 0 && a.len >= TYPO_MIN && b.len >= TYPO_MIN && is_mistyped(a, b)) {
+        return true;
     }
     size_t stem = MIN(a.len, b.len);
     bool one_ends = a_rest == 0 || b_rest == 0 || (a_rest <= 1 && stem > 4);
@@ -128,7 +148,13 @@ static bool is_known_word(const struct tokens *t, size_t at)
         "title",       "called", "hey",    "ok",         "also",       "too",       "don't",
         "dont",        "do",     "i'd",    "like",       "there",      "there's",   "of",
         "temporarily", "while",  "happen", "happens",    "go",         "to",        "with",
-        "about",       "for",    "from",   "on",         "at",         "in",        "by"};
+        "about",       "for",    "from",   "on",         "at",         "in",        "by",
+        "goes",        "runs",   "gets",   "sent",       "takes",      "place",     "away",
+        "i'm",         "im",     "i'll",   "vacation",   "holiday",    "same",      "thanks",
+        "pls",         "plz",    "but",    "instead",    "than",       "rather",    "zone",
+        "timezone",    "limit",  "well",   "as",         "send",       "onwards",   "only",
+        "until",       "till",   "anyway", "hereafter",  "we're",      "i've",      "got",
+        "after",       "use"};
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
         if (token_is_word(t, at, known[i])) {
             return true;
@@ -293,6 +319,11 @@ static void name_zone(const struct edit *e, size_t *from, size_t *to)
 {
     *from = 0;
     *to = e->t.count;
+    if (e->verb == VERB_RENAME && token_is_word(&e->t, e->verb_at, "call") &&
+        token_is_word(&e->t, e->verb_at + 1, "it")) {
+        *to = e->verb_at + 1;
+        return;
+    }
     for (size_t at = e->verb_to; e->verb == VERB_RENAME && at < e->t.count; at++) {
         if (token_is(&e->t, at, WORD_TO) || token_is_word(&e->t, at, "as") ||
             token_is_word(&e->t, at, "into") || e->t.at[at].quoted) {
@@ -361,6 +392,13 @@ static bool take_all(struct edit *e, struct found *found)
         }
     }
     return take(e, found);
+}
+
+bool edit_has_unknown_words(const struct edit *e)
+{
+    size_t from, to;
+    name_zone(e, &from, &to);
+    return unknown_words(e, from, to) > 0;
 }
 
 bool edit_name(struct edit *e)

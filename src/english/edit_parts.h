@@ -1,4 +1,4 @@
-/* english/edit_parts.h: what the files of english_edit*.c share. Private to them.
+/* english/edit_parts.h: what the files of edit*.c share. Private to them.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_ENGLISH_EDIT_PARTS_H
@@ -27,7 +27,9 @@ enum edit_verb {
     VERB_LATER, /* postpone */
     VERB_EARLIER,
     VERB_ADD,
-    VERB_DO, /* do, run, make: an edit only with "the" or "instead" */
+    VERB_START, /* from when on */
+    VERB_END,   /* until when */
+    VERB_DO,    /* do, run, make: an edit only with "the" or "instead" */
 };
 
 struct edit {
@@ -48,6 +50,10 @@ struct edit {
     struct said which;    /* by which time it is named */
     struct said instance; /* "tomorrow's": the one that is left out */
     bool has_instance;
+    const char *zone;         /* "to Berlin time" */
+    const struct zone *named; /* that zone */
+    bool has_replaced;        /* "instead of Monday" */
+    struct said replaced;
     bool has_shift;
     int shift_sign; /* by so much later (1) or earlier (-1) */
     struct amount shift;
@@ -56,7 +62,13 @@ struct edit {
 void edit_scan(struct edit *e);                              /* edit_scan.c */
 bool edit_name(struct edit *e);                              /* edit_name.c: fills the changes */
 bool edit_apply(struct edit *e, struct edit_change *change); /* edit_apply.c */
-bool edit_skip(struct edit *e, struct edit_change *change);
+bool edit_skip(struct edit *e, struct edit_change *change, enum edit_op *op); /* edit_days.c */
+bool edit_pause(struct edit *e, struct edit_change *change);
+bool edit_is_pause_until(const struct edit *e);
+bool edit_lists_days(const struct edit *e);
+bool edit_has_unknown_words(const struct edit *e);
+struct resolver edit_resolver(const struct edit *e);
+int64_t edit_next_wall(const struct edit *e, const struct edit_schedule *s);
 bool edit_matches_title(const struct edit *e, size_t token, struct str title);
 bool edit_refuse(struct edit *e, const char *field, struct str reason);
 

@@ -24,7 +24,10 @@ static const struct saying verbs[] = {
     {{"kill"}, VERB_CANCEL, true},
     {{"drop"}, VERB_CANCEL, true},
     {{"stop"}, VERB_CANCEL, true},
-    {{"end"}, VERB_CANCEL, true},
+    {{"end"}, VERB_END, true},
+    {{"finish"}, VERB_END, false},
+    {{"limit"}, VERB_MOVE, true},
+    {{"begin"}, VERB_START, false},
     {{"unschedule"}, VERB_CANCEL, true},
     {{"get", "rid", "of"}, VERB_CANCEL, true},
     {{"call", "off"}, VERB_CANCEL, true},
@@ -64,6 +67,17 @@ static const struct saying verbs[] = {
     {{"unfreeze"}, VERB_RESUME, true},
     {{"no"}, VERB_SKIP, false},
     {{"don't", "do"}, VERB_SKIP, true},
+    {{"don't", "send"}, VERB_SKIP, true},
+    {{"don't", "run"}, VERB_SKIP, true},
+    {{"do", "not", "send"}, VERB_SKIP, true},
+    {{"do", "not", "run"}, VERB_SKIP, true},
+    {{"not", "on"}, VERB_SKIP, false},
+    {{"i'm", "away"}, VERB_SKIP, true},
+    {{"i", "am", "away"}, VERB_SKIP, true},
+    {{"i'm", "off"}, VERB_SKIP, true},
+    {{"i'm", "on", "holiday"}, VERB_SKIP, true},
+    {{"i'm", "on", "vacation"}, VERB_SKIP, true},
+    {{"drop", "out"}, VERB_SKIP, true},
     {{"skip"}, VERB_SKIP, true},
     {{"omit"}, VERB_SKIP, true},
     {{"leave", "out"}, VERB_SKIP, true},
@@ -98,7 +112,8 @@ static const struct saying verbs[] = {
     {{"make"}, VERB_DO, false},
     {{"set"}, VERB_DO, false},
     {{"have"}, VERB_DO, false},
-    {{"start"}, VERB_DO, false},
+    {{"start"}, VERB_START, false},
+    {{"starts"}, VERB_START, false},
     {{"put"}, VERB_DO, false},
     {{"keep"}, VERB_DO, false},
     {{"send"}, VERB_DO, false},
@@ -137,10 +152,22 @@ static void find_verb(struct edit *e)
     }
 }
 
-/* call the backup "nightly dump" */
+/* call the backup "nightly dump", call it morning brief */
 static void find_call(struct edit *e)
 {
     size_t last = e->t.count - 1;
+    bool it = token_is_word(&e->t, 0, "call") && token_is_word(&e->t, 1, "it") && last > 1 &&
+              e->asked->count > 0;
+    if (it) {
+        e->verb = VERB_RENAME;
+        e->strong = true;
+        e->verb_at = 0;
+        e->verb_to = 1;
+        for (size_t at = 0; at < e->t.count; at++) {
+            e->use[at] = USE_VERB;
+        }
+        return;
+    }
     if (token_is_word(&e->t, 0, "call") && e->t.at[last].quoted && last > 1 &&
         (token_is(&e->t, 1, WORD_THE) || token_is(&e->t, 1, WORD_MY))) {
         e->verb = VERB_RENAME;
@@ -164,7 +191,8 @@ static void find_split_verb(struct edit *e)
         {"put", "off", VERB_LATER},     {"leave", "out", VERB_SKIP},
     };
     size_t last = e->t.count;
-    while (last > 0 && token_is_mark(&e->t, last - 1)) {
+    while (last > 0 && (token_is_mark(&e->t, last - 1) || token_is_word(&e->t, last - 1, "again") ||
+                        token_is_word(&e->t, last - 1, "please"))) {
         last--;
     }
     for (size_t first = 0; first < MIN(3, last); first++) {
@@ -201,7 +229,10 @@ static void find_markers(struct edit *e)
         e->again |= token_is_word(t, at, "again") || token_is_word(t, at, "back");
         e->all |= token_is_word(t, at, "all") || token_is_word(t, at, "everything") ||
                   token_is_word(t, at, "both") || token_is_word(t, at, "ones");
-        e->has_pronoun |= token_is_word(t, at, "it") || token_is_word(t, at, "that");
+        e->also |= has_pair(t, at, "as", "well");
+        e->only |= token_spells(t, at, "from now on") > at;
+        e->has_pronoun |= token_is_word(t, at, "it") || token_is_word(t, at, "that") ||
+                          has_pair(t, at, "same", "thing");
         e->has_one |= token_is_word(t, at, "one") || token_is_word(t, at, "ones");
     }
 }
@@ -281,11 +312,83 @@ static void add_value(struct edit *e, const struct phrase *p)
     e->has_value = true;
 }
 
+/* "Tuesday instead of Monday": what goes. */
+static void find_replaced(struct edit *e)
+{
+    const struct tokens *t = &e->t;
+    for (size_t at = 0; at < t->count; at++) {
+        size_t from = token_spells(t, at, "instead of");
+        from = from > at ? from : token_spells(t, at, "rather than");
+        size_t what =
+            from + (from > at && (token_is(t, from, WORD_AT) || token_is(t, from, WORD_ON)));
+        if (from == at) {
+            continue;
+        }
+        size_t to = phrase_weekdays(t, what, &e->replaced);
+        to = to > what ? to : phrase_clocks(t, what, true, &e->replaced);
+        if (to > what) {
+            e->has_replaced = true;
+            for (size_t i = at; i < to; i++) {
+                e->use[i] = USE_VERB;
+            }
+        }
+    }
+}
+
+/* "24 and 25 October": numbers of a list of dates are no name. */
+static void mark_listed_dates(struct edit *e)
+{
+    struct said before = said_nothing(), one;
+    for (size_t at = 0; at < e->t.count; at++) {
+        size_t to = phrase_listed_date(&e->t, at, before.dated ? &before : NULL, &one);
+        if (to > at) {
+            for (size_t i = at; i < to; i++) {
+                e->use[i] = e->use[i] == USE_NONE ? USE_VALUE : e->use[i];
+            }
+            before = one;
+            at = to - 1;
+        } else if (!token_is(&e->t, at, WORD_AND) && !token_is(&e->t, at, WORD_COMMA)) {
+            before = said_nothing();
+        }
+    }
+}
+
+/* "to Berlin time", "to UTC". */
+static void find_zone_name(struct edit *e)
+{
+    const struct tokens *t = &e->t;
+    for (size_t at = 1; at < t->count; at++) {
+        struct phrase p = {.said = said_nothing()};
+        bool led = token_is(t, at - 1, WORD_TO) || token_is(t, at - 1, WORD_ON) ||
+                   token_is(t, at - 1, WORD_IN) || token_is_word(t, at - 1, "use");
+        size_t to = phrase_zone(t, at, led && t->at[at].text.len >= 2, &p);
+        if (to > at && p.kind == PHRASE_ZONE && p.said.zone != NULL && e->use[at] == USE_NONE) {
+            e->zone = p.said.zone;
+            for (size_t i = at; i < to; i++) {
+                e->use[i] = USE_VALUE;
+            }
+            return;
+        }
+    }
+}
+
 static void sort_phrases(struct edit *e)
 {
     for (size_t i = 0; i < e->phrases.count; i++) {
         struct phrase *p = &e->phrases.phrases[i];
         bool in_verb = p->from < e->verb_to && p->to > e->verb_at;
+        /* "should only start in January": the verb is a part of when. */
+        bool starts = in_verb && e->verb == VERB_START && p->said.start != NULL;
+        bool not_on = in_verb && e->verb == VERB_SKIP && p->kind == PHRASE_DAY;
+        in_verb = in_verb && !starts && !not_on;
+        if (p->kind == PHRASE_EXCEPT && in_verb && p->said.except_days_count == 1) {
+            e->instance = *p->said.except_days[0]; /* "not on Christmas" */
+            e->has_instance = true;
+            mark(e, p, USE_VALUE);
+        }
+        if (e->use[p->from] == USE_VERB && e->has_replaced && p->from >= e->verb_to) {
+            continue;
+        }
         bool past = p->said.fault == FAULT_PAST || p->said.fault == FAULT_IMPOSSIBLE ||
                     p->said.fault == FAULT_VAGUE || p->said.fault == FAULT_ALTERNATIVE;
         bool old = p->said.start != NULL && p->said.until == NULL &&
@@ -427,6 +530,8 @@ static void split_range(struct edit *e)
             token_is(t, at + 1, WORD_WEEKDAY) && token_is(t, at + 3, WORD_WEEKDAY)) {
             e->value.weekdays = 1u << (token_value(t, at + 3, WORD_WEEKDAY) & 7);
             e->value.listed = false;
+            e->replaced.weekdays = 1u << (token_value(t, at + 1, WORD_WEEKDAY) & 7);
+            e->has_replaced = true;
         }
     }
     if (e->value.has_window && e->value.unit > UNIT_HOUR) {
@@ -442,12 +547,20 @@ void edit_scan(struct edit *e)
     find_split_verb(e);
     find_call(e);
     find_markers(e);
+    find_replaced(e);
+    find_zone_name(e);
     sort_phrases(e);
     find_bare_hour(e);
     find_instance(e);
     find_shift(e);
+    if (e->verb == VERB_SKIP || e->verb == VERB_CANCEL) {
+        mark_listed_dates(e);
+    }
     e->from_name = takes_away(e);
     split_range(e);
+    if (e->verb == VERB_START && e->again) {
+        e->verb = VERB_RESUME;
+    }
     if (e->also && (e->verb == VERB_DO || e->verb == VERB_NONE)) {
         e->verb = VERB_ADD;
     }

@@ -36,6 +36,19 @@ static const struct zone *named_zone(const struct english_asked *asked, struct c
     return zone;
 }
 
+/* Nothing was blamed yet: then it is the zone, or else the day. */
+static void blame(struct choice *c)
+{
+    bool zone = c->said.fault == FAULT_ZONES || c->said.fault == FAULT_ZONE;
+    for (size_t i = 0; i < c->count && c->blame_to == 0; i++) {
+        const struct phrase *p = &c->phrases[i];
+        if (p->used && (zone ? p->kind == PHRASE_ZONE : p->kind == PHRASE_DAY)) {
+            c->blame_from = p->from;
+            c->blame_to = p->to;
+        }
+    }
+}
+
 /* What is to blame, as it was written: "next sprint". */
 static struct str quoted(const struct tokens *t, const struct choice *c)
 {
@@ -136,7 +149,8 @@ void english_read(const struct english_asked *asked, struct arena *arena, struct
     set_zone(&to, named != NULL ? named : asked->zone);
     title_read(&tokens, &choice, arena, out);
     resolve(&to, &choice.said, &resolved);
-    if (resolved.kind == ENGLISH_REFUSED && choice.said.fault != FAULT_NONE) {
+    if (resolved.kind == ENGLISH_REFUSED) {
+        blame(&choice);
         resolved.reason = with_quote(quoted(&tokens, &choice), resolved.reason, arena);
     }
     take(&resolved, arena, out);

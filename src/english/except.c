@@ -32,6 +32,11 @@ static size_t except_word(const struct tokens *t, size_t at)
         (but > at || token_is(t, but + 1, WORD_ON) || token_is(t, but + 1, WORD_IN))) {
         return but + 1;
     }
+    bool days = token_is(t, but, WORD_WEEKDAY) || token_is(t, but, WORD_DAYSET);
+    if ((but > at || token_is_word(t, at, "besides")) && at > 0 && t->at[at - 1].count > 0 &&
+        (days || token_is(t, at + 1, WORD_WEEKDAY))) { /* "every day but Sunday" */
+        return at + 1;
+    }
     if (token_is_word(t, at, "skip") && at > 0 && t->at[at - 1].count > 0) {
         return at + 1;
     }

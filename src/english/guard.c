@@ -280,9 +280,12 @@ static bool phrase_is_task(const struct guard *g, const struct phrase *p)
     if (p->kind == PHRASE_FILLER || (is_title_of_work(t, p->from) && has_day(g))) {
         return true;
     }
+    if (p->kind == PHRASE_FAULT && token_is(t, p->to - 1, WORD_EVENT)) {
+        return said_has_day(&g->c->said); /* "on my birthday, May 15" */
+    }
     if (p->kind == PHRASE_FAULT) {
         bool until = token_is(t, p->from, WORD_UNTIL) || token_is_word(t, p->from, "unless");
-        bool vague = said->fault == FAULT_VAGUE && beside;
+        bool vague = said->fault == FAULT_VAGUE && (beside || p->from == 0);
         bool when = token_is(t, p->from, WORD_WHEN) && said_recurs(&g->c->said);
         return !until && !vague && !(when && !condition_is_task(g, p->from));
     }
@@ -302,6 +305,11 @@ static bool phrase_is_task(const struct guard *g, const struct phrase *p)
     }
     if ((determined || opens_determined) && thing_after) {
         return true; /* "the Friday team", "the 9am train" */
+    }
+    bool holiday = said->holiday != 0 || said->fault == FAULT_NO_HOLIDAY;
+    if (has_day(g) && has_time(g) && !beside && p->from > 0 && is_thing(g, p->from - 1) &&
+        (holiday || token_is(t, p->from, WORD_FOR))) {
+        return true; /* "pack for the weekend", "plan the summer holidays" */
     }
     if (said->has_offset && said_recurs(&g->c->said) && !beside && p->from > 0) {
         return true; /* "every evening at 9 tell me the weather for tomorrow" */
@@ -352,9 +360,14 @@ static bool number_is_task(const struct guard *g, size_t at)
     if (led && hour_like) {
         return false;
     }
-    if (has_time(g)) {
+    bool has_clock = g->c->said.clocks_count > 0 || g->c->said.has_window || g->c->said.has_in ||
+                     g->c->said.minutes != 0 || g->c->said.unit <= UNIT_HOUR;
+    if (has_clock) {
         /* "every day at 9 10 pushups" is fine, "at 9 10" is not. */
-        return counts || !is_taken(g, before) || token->number > HOUR_LIKE;
+        bool clock_like =
+            token->number <= HOUR_LIKE ||
+            (token->text.len >= 3 && token->number < 2400 && token->number % 100 < 60);
+        return (counts && token->number <= HOUR_LIKE) || !is_taken(g, before) || !clock_like;
     }
     return !hour_like || !is_beside(g, at, at + 1) || (counts && !is_taken(g, before));
 }
@@ -448,7 +461,6 @@ static void check_places(struct guard *g)
     const struct tokens *t = g->t;
     for (size_t at = 1; at < t->count; at++) {
         size_t to;
-        char first = t->at[at].text.ptr[0];
         const struct phrase *before = g->of[at - 1];
         bool clock = is_taken(g, at - 1) && before->said.clocks_count > 0;
         if (!clock || is_taken(g, at) || t->at[at].quoted) {
@@ -457,8 +469,7 @@ static void check_places(struct guard *g)
         struct phrase zone = {.said = said_nothing()};
         if (is_shouted(t->at[at].text) && phrase_zone(t, at, true, &zone) > at) {
             guard_refuse(g->c, FAULT_UNPLACED, at, at + 1);
-        } else if (first >= 'A' && first <= 'Z' && place_is_city(t, at, &to) &&
-                   !IS_ONE_OF(t, at, names)) {
+        } else if (place_is_city(t, at, &to) && !IS_ONE_OF(t, at, names)) {
             guard_refuse(g->c, FAULT_UNPLACED, at, to);
         }
     }
@@ -502,7 +513,8 @@ void guard_leftovers(const struct tokens *t, struct choice *c)
         struct phrase *p = &c->phrases[i];
         if (!p->used && !phrase_is_task(&g, p)) {
             bool condition = token_is_word(t, p->from, "unless");
-            guard_refuse(c, condition ? FAULT_CONDITION : FAULT_UNPLACED, p->from, p->to);
+            size_t more = p->kind == PHRASE_FAULT && p->to < t->count;
+            guard_refuse(c, condition ? FAULT_CONDITION : FAULT_UNPLACED, p->from, p->to + more);
         }
     }
     for (size_t at = 0; at < t->count && c->said.fault == FAULT_NONE; at++) {

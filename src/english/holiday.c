@@ -197,11 +197,19 @@ bool holiday_rule(int holiday, struct rrule *rule)
         rule->nth[h->b] = 1u << h->nth;
         return true;
     }
-    /* Some days after the fourth Thursday of November, the 22nd to the 28th: counted from the end
-     * of the year, where a leap day does not move them. 22 November is the 40th from there. */
+    /* Some days after the fourth Thursday, which is one of the 22nd to the 28th. */
     rule->weekdays = 1u << ((unsigned)(h->b + h->after) % 7);
+    unsigned first = 22 + (unsigned)h->after;
+    if (first + 6 <= 30) {
+        rule->months = 1u << h->a;
+        rule->month_days = (uint32_t)0x7f << first;
+        rule->has |= RRULE_BYMONTH | RRULE_BYMONTHDAY;
+        return true;
+    }
+    /* Across the end of November: counted from the end of the year, where a leap day does not move
+     * them. 22 November is the 40th from there. */
     for (unsigned i = 0; i < 7; i++) {
-        bits_add(rule->year_days_last, 40 - (unsigned)h->after - i);
+        bits_add(rule->year_days_last, 62 - first - i);
     }
     rule->has |= RRULE_BYYEARDAY;
     return true;

@@ -390,7 +390,9 @@ bool resolve_day(const struct resolver *to, const struct said *said, int64_t tim
     if (said->weekdays != 0 || said->is_weekend) {
         return by_weekday(to, said, day);
     }
-    *day = said->of_week != OF_NONE ? week_of(to, said->of_week) : to->today;
+    *day = said->of_week == OF_NONE ? to->today
+           : said->time_now         ? to->today + (said->of_week == OF_NEXT ? 7 : 14)
+                                    : week_of(to, said->of_week);
     return true;
 }
 

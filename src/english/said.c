@@ -37,7 +37,8 @@ bool said_recurs(const struct said *said)
     unsigned days = (unsigned)__builtin_popcount(said->month_days) +
                     (unsigned)__builtin_popcount(said->month_days_last);
     return said->every || said->plural || said->listed || said->of_month == OF_EVERY ||
-           said->of_quarter == OF_EVERY || said->of_year == OF_EVERY || days > 1;
+           said->of_quarter == OF_EVERY || said->of_year == OF_EVERY || days > 1 ||
+           (days == 1 && (said->months & (said->months - 1)) != 0);
 }
 
 /* Takes a value that only one of two may have, or both the same. */

@@ -41,7 +41,10 @@ static size_t target(const struct tokens *t, size_t at, struct said *out)
     to = phrase_day(t, from, &day);
     if (to > from && (!month || day.said.dated)) {
         *out = day.said;
-        return to;
+        bool weekday = out->weekdays != 0 && !out->dated && !out->listed && !out->plural;
+        size_t next = to + token_is(t, to, WORD_COMMA);
+        size_t date = weekday ? phrase_date(t, next, out) : next; /* Sunday 1 November */
+        return date > next ? date : to;
     }
     if (!month) {
         return at;
@@ -323,12 +326,18 @@ static size_t times(const struct tokens *t, size_t at, struct phrase *out)
     int n;
     size_t from = times_lead(t, at), to = phrase_number(t, from, &n);
     size_t cross = crossed(t, from, &n);
-    if (cross > from) {
+    bool word = from > at && token_is(t, from, WORD_ONCE) && !token_is(t, from + 1, WORD_A) &&
+                !token_is(t, from + 1, WORD_FREQ) && !token_is(t, from + 1, WORD_EVERY);
+    if (word) { /* only twice */
+        n = token_value(t, from, WORD_ONCE);
+        to = from + 1;
+    } else if (cross > from) {
         to = cross;
     } else {
         to += to > from && token_is_word(t, to, "more");
         bool once = to > from && n == 1 && t->at[from].digits && token_is(t, to, WORD_TIME);
-        bool glued = to > from && token_is_word(t, to, "x") && t->at[from].digits;
+        bool glued =
+            to > from && token_is_word(t, to, "x") && t->at[from].digits && t->at[to].glued;
         if (to == from || !(once || glued || token_is(t, to, WORD_TIMES))) {
             return at;
         }
@@ -428,7 +437,8 @@ static size_t vague(const struct tokens *t, size_t at)
         {{"in", "a", "while"}},           {{"some", "day"}},         {{"some", "time"}},
         {{"one", "of", "these", "days"}}, {{"as", "soon", "as"}},    {{"at", "some", "time"}},
         {{"every", "once", "in", "a"}},   {{"in", "a", "few"}},      {{"one", "day"}},
-        {{"the", "other", "day"}},        {{"in", "the", "future"}},
+        {{"the", "other", "day"}},        {{"next", "time"}},        {{"the", "next", "time"}},
+        {{"in", "the", "future"}},
     };
     for (size_t i = 0; i < ARRAY_LEN(sayings); i++) {
         size_t n = 0;

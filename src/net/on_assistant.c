@@ -219,7 +219,8 @@ static void change(struct assistance *assistance, const struct assistant_said *s
     static const enum planner_verb verbs[] = {
         [EDIT_RESCHEDULE] = PLANNER_CHANGE, [EDIT_PAUSE] = PLANNER_PAUSE,
         [EDIT_RESUME] = PLANNER_RESUME,     [EDIT_CANCEL] = PLANNER_REMOVE,
-        [EDIT_SKIP_NEXT] = PLANNER_CHANGE,  [EDIT_RENAME] = PLANNER_CHANGE};
+        [EDIT_SKIP_NEXT] = PLANNER_CHANGE,  [EDIT_SKIP] = PLANNER_CHANGE,
+        [EDIT_RENAME] = PLANNER_CHANGE,     [EDIT_PAUSE_UNTIL] = PLANNER_PAUSE};
     step(assistance, "changing your schedules");
     assistance->call.done = answer_changed;
     for (size_t i = 0; i < said->edits_count; i++) {
@@ -227,6 +228,7 @@ static void change(struct assistance *assistance, const struct assistant_said *s
         struct planner_order *order = wish(assistance, verbs[edit->op]);
         order->id = assistance->schedules[edit->which].id;
         order->change = &edit->change;
+        order->until_ms = edit->until_ms;
         assistance->orders[assistance->orders_count++] = order;
     }
 }

@@ -14,6 +14,7 @@
 
 static const struct form_row pause_rows[] = {
     ROW("reason", reason, FORM_TEXT, 0, .max = TASK_REASON_MAX),
+    ROW("until", until_ms, FORM_TIME, 0, .about = "It is ACTIVE again by itself then."),
 };
 static const struct form_row window_rows[] = {
     ROW("from", from_ms, FORM_TIME, FORM_NEEDED, 0),
@@ -118,6 +119,7 @@ bool on_schedule_pause(struct call *call, struct err *err)
     struct planner_order *order = wish(call, PLANNER_PAUSE, answer_schedule);
     order->id = id;
     order->reason = in.reason;
+    order->until_ms = in.until_ms;
     return true;
 }
 

@@ -55,7 +55,7 @@ enum planner_verb {
     PLANNER_CREATE, /* `schedule`, settled; out: as it was saved */
     PLANNER_CHANGE, /* as `change` says; out: as it was saved */
     PLANNER_REMOVE,
-    PLANNER_PAUSE, /* with `reason` */
+    PLANNER_PAUSE, /* with `reason`, until `until_ms` */
     PLANNER_RESUME,
     PLANNER_RUN,      /* now, beside its rhythm; out: `execution` */
     PLANNER_BACKFILL, /* the occurrences of [from_ms, to_ms] that never ran; out: `count` */
@@ -70,6 +70,7 @@ struct planner_order {
     struct schedule schedule;             /* CREATE: in. All: out */
     const struct schedule_change *change; /* CHANGE */
     struct str reason;                    /* PAUSE; absent: none */
+    int64_t until_ms;                     /* PAUSE: it resumes by itself then; 0: never */
     struct str key;           /* RUN: a repeat with the same key answers the first one */
     struct str chat, purpose; /* RUN: instead of the schedule's; absent: the same */
     int64_t from_ms, to_ms;   /* BACKFILL */

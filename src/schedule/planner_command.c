@@ -125,9 +125,24 @@ static void pause_it(struct wish *wish)
     if (!find(wish) || !refuse_ended(wish, "paused")) {
         return;
     }
-    wish->schedule.status = SCHEDULE_PAUSED;
-    wish->schedule.paused_reason = wish->order->reason;
-    wish->schedule.next_ms = wish->schedule.wake_ms = 0;
+    struct schedule *schedule = &wish->schedule;
+    SCOPED(plan_close) struct plan plan = {0};
+    int64_t until_ms = wish->order->until_ms;
+    if (until_ms != 0 && until_ms <= wish->now_ms) {
+        err_field(wish->err, "until", "until must be in the future");
+        return;
+    }
+    schedule->status = SCHEDULE_PAUSED;
+    schedule->paused_reason = wish->order->reason;
+    schedule->next_ms = schedule->wake_ms = 0;
+    schedule->resume_ms = until_ms;
+    if (until_ms != 0) { /* its first time after the pause can be seen */
+        if (!plan_open(schedule, wish->planner->with.zones, wish->arena, &plan, wish->err)) {
+            return;
+        }
+        schedule->next_ms =
+            recur_next(plan.recur, until_ms - 1, &schedule->next_ms) ? schedule->next_ms : 0;
+    }
     touch(wish);
 }
 
@@ -147,6 +162,7 @@ static void resume(struct wish *wish)
         return;
     }
     schedule->cursor_ms = wish->now_ms;
+    schedule->resume_ms = 0;
     schedule->paused_reason = STR_NONE;
     plan_next(&plan, schedule, wish->planner->with.limits.horizon_ms, wish->now_ms);
     schedule->status = schedule->next_ms == 0 ? SCHEDULE_COMPLETED : SCHEDULE_ACTIVE;

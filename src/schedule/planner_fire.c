@@ -278,9 +278,12 @@ void firing_wake(struct round *round, struct firing *firing, int64_t at_ms)
 /* It was paused until a certain time: what was missed meanwhile is not made up. */
 static void resume(struct round *round, struct firing *firing)
 {
+    int64_t resume_ms = firing->schedule->resume_ms;
     firing->schedule->status = SCHEDULE_ACTIVE;
     firing->schedule->paused_reason = STR_NONE;
-    firing->schedule->cursor_ms = round->now_ms;
+    firing->schedule->resume_ms = 0;
+    /* One that is due at that very time runs. */
+    firing->schedule->cursor_ms = resume_ms != 0 ? resume_ms - 1 : round->now_ms;
     plan_on(round, firing);
 }
 

@@ -47,6 +47,7 @@ static const struct form_row rows[] = {
     ROW("status", status, FORM_WORD, SHOWN, .words = schedule_statuses),
     ROW("pausedReason", paused_reason, FORM_TEXT, SHOWN, .max = SCHEDULE_DESCRIPTION_MAX,
         .about = "Why it is PAUSED or FAILED."),
+    ROW("resumeAt", resume_ms, FORM_TIME, SHOWN, .about = "PAUSED: it is ACTIVE again by itself then."),
     ROW("nextExecutionTime", next_ms, FORM_TIME, SHOWN,
         .about = "The coming occurrence; `jitterMs` may start it later."),
     ROW("lastExecutionTime", last_ms, FORM_TIME, SHOWN, 0),
@@ -248,7 +249,8 @@ int64_t schedule_offset_ms(const struct schedule *schedule)
 int64_t schedule_due_ms(const struct schedule *schedule)
 {
     if (schedule->status == SCHEDULE_PAUSED) {
-        return schedule->wake_ms; /* 0: until a client resumes it */
+        /* 0: until a client resumes it */
+        return schedule->resume_ms != 0 ? schedule->resume_ms : schedule->wake_ms;
     }
     if (schedule->status != SCHEDULE_ACTIVE || schedule->next_ms == 0) {
         return 0;

@@ -60,6 +60,7 @@ struct schedule {
     struct str timezone;
     enum schedule_status status;
     struct str paused_reason; /* why it is PAUSED or FAILED */
+    int64_t resume_ms;        /* PAUSED: active again then; 0: when a client says so */
     int64_t next_ms;          /* the coming occurrence; 0: none */
     int64_t last_ms;          /* when it last ran */
     int64_t wake_ms;          /* planned again then, because `next_ms` is too far */

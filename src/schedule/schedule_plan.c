@@ -159,7 +159,8 @@ bool schedule_change(struct schedule *schedule, const struct schedule_change *ch
                                          "timezone", "dstGap",  "dstFold", "isOneTime"};
     struct schedule changed = *schedule;
     uint64_t rule = form_bit(&schedule_form, "rrule"), zone = form_bit(&schedule_form, "timezone");
-    bool cron = !str_absent(change->cron), skips = change->skip_ms != 0, times = cron || skips;
+    bool cron = !str_absent(change->cron), skips = change->skip_ms != 0 || change->skips_count > 0,
+         times = cron || skips;
     changed.one_time = false; /* follows from the rest */
     form_merge(&schedule_form, change->given, &changed, &change->schedule);
     for (size_t i = 0; i < ARRAY_LEN(timing); i++) {
@@ -174,8 +175,11 @@ bool schedule_change(struct schedule *schedule, const struct schedule_change *ch
     } else if (changed.open_start && (cron || change->given & (rule | zone))) {
         changed.dtstart = STR_NONE;
     }
-    if (skips) {
+    if (change->skip_ms != 0) {
         skip_occurrence(&changed, change->skip_ms, arena);
+    }
+    for (size_t i = 0; i < change->skips_count; i++) {
+        skip_occurrence(&changed, change->skips_ms[i], arena);
     }
     if (!schedule_check(&changed, arena, err) ||
         !schedule_settle(&changed, change->cron, zones, now_ms, arena, err)) {

@@ -28,6 +28,8 @@ struct schedule_change {
     uint64_t given;           /* rows of schedule_form, as form_read() says them */
     struct str cron;          /* absent: none; instead of its rule */
     int64_t skip_ms;          /* an occurrence more that is left out; 0: none */
+    const int64_t *skips_ms;  /* or several */
+    size_t skips_count;
 };
 
 /* Makes the change and settles what it leads to. *retimed: its times must be planned anew. On

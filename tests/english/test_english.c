@@ -171,7 +171,12 @@ static struct edit_read edit(const char *text, size_t count, const char *chat, s
         {STR("call dad"), NULL, NOW_MS + 2 * DAY_MS, STR("c2"), false},
         {STR("pay rent"), NULL, NOW_MS + 3 * DAY_MS, STR("c2"), false},
     };
-    struct edit_asked asked = {str_of(text), NOW_MS, zone_utc(), 0, all, count, str_of(chat)};
+    struct edit_asked asked = {.text = str_of(text),
+                               .now_ms = NOW_MS,
+                               .zone = zone_utc(),
+                               .schedules = all,
+                               .count = count,
+                               .chat_id = str_of(chat)};
     struct edit_read read;
     english_edit(&asked, arena, &read);
     return read;

@@ -20,6 +20,7 @@ struct row {
     struct rrule rules[TASKS_MAX];
     struct edit_schedule tasks[TASKS_MAX];
     size_t count;
+    struct zones *zones;
     const struct zone *zone;
     int64_t now_ms;
     struct edit_read read;
@@ -85,12 +86,32 @@ static bool same_targets(const struct row *row)
     return n == row->read.count;
 }
 
-static size_t expand(const struct row *row, const struct rrule *rule, int64_t *out)
+static size_t expand(const struct row *row, const struct rrule *rule, const struct zone *zone,
+                     int64_t *out)
 {
     SCOPED(recur_free_at) struct recur *recur = NULL;
-    struct recur_order order = {
-        .start = row->read.changes[0].start, .rule = rule, .zone = row->zone};
+    struct recur_order order = {.start = row->read.changes[0].start, .rule = rule, .zone = zone};
     return recur_new(&order, &recur, NULL) ? recur_list(recur, row->now_ms, OCCURRENCES, out) : 0;
+}
+
+/* " EXDATE=20261024T090000,…": the same times, in the same order. */
+static bool same_exdates(const struct row *row, struct str list)
+{
+    const struct edit_change *change = &row->read.changes[0];
+    for (size_t i = 0; i < change->skips_count; i++) {
+        int64_t wall_s = zone_wall(row->zone, change->skips_ms[i] / 1000);
+        SCOPED(buf_fini) struct buf text = BUF_INIT(64);
+        wall_write(&text, wall_s);
+        struct str want = str_cut(&list, ','), got = buf_view(&text);
+        size_t n = 0;
+        for (size_t k = 0; k < got.len; k++) {
+            bool mark = got.ptr[k] == '-' || got.ptr[k] == ':';
+            if (!mark && (n >= want.len || want.ptr[n++] != got.ptr[k])) {
+                return false;
+            }
+        }
+    }
+    return list.len == 0;
 }
 
 static bool same_rule(const struct row *row)
@@ -98,19 +119,46 @@ static bool same_rule(const struct row *row)
     struct rrule expected;
     int64_t want[OCCURRENCES], got[OCCURRENCES];
     const struct edit_change *change = &row->read.changes[0];
-    if (row->field[RULE].len == 0) {
+    struct str rule = row->field[RULE];
+    const char *exdate = memmem(rule.ptr, rule.len, " EXDATE=", 8);
+    if (row->read.op == EDIT_SKIP) {
+        return exdate != NULL && same_exdates(row, str_from(rule, (size_t)(exdate - rule.ptr) + 8));
+    }
+    if (rule.len == 0) {
         return row->read.op != EDIT_RESCHEDULE || !change->is_recurring;
     }
-    if (!rrule_parse(row->field[RULE], &expected, NULL)) {
+    if (!rrule_parse(rule, &expected, NULL)) {
         bail("an expected rule is none");
     }
-    size_t wanted = expand(row, &expected, want), given = expand(row, &change->rule, got);
+    SCOPED(zone_release_at) const struct zone *zone = NULL;
+    if (str_absent(change->zone) || !zones_get(row->zones, change->zone, &zone, NULL)) {
+        zone = zone_keep(row->zone);
+    }
+    size_t wanted = expand(row, &expected, zone, want);
+    size_t given = expand(row, &change->rule, zone, got);
     return change->is_recurring && wanted == given && memcmp(want, got, given * sizeof got[0]) == 0;
+}
+
+/* The next time, and its zone when it is another: 2026-10-15T09:00:00+02:00[Europe/Berlin]. */
+static bool same_next(const struct row *row)
+{
+    const struct edit_change *change = &row->read.changes[0];
+    struct str next = row->field[NEXT];
+    int64_t next_ms;
+    const char *bracket = memchr(next.ptr, '[', next.len);
+    if (bracket != NULL) {
+        size_t at = (size_t)(bracket - next.ptr);
+        struct str zone = {bracket + 1, next.len - at - 2};
+        next.len = at;
+        if (!str_eq(zone, change->zone)) {
+            return false;
+        }
+    }
+    return next.len == 0 || (time_parse(next, &next_ms, NULL) && next_ms == change->next_ms);
 }
 
 static bool is_right(const struct row *row)
 {
-    int64_t next_ms;
     if (!str_is(row->field[OP], edit_op_name(row->read.op))) {
         return false;
     }
@@ -120,14 +168,8 @@ static bool is_right(const struct row *row)
     if (row->read.op == EDIT_NONE) {
         return true;
     }
-    if (!same_targets(row) || !same_rule(row)) {
-        return false;
-    }
-    if (row->field[NEXT].len > 0 && (!time_parse(row->field[NEXT], &next_ms, NULL) ||
-                                     next_ms != row->read.changes[0].next_ms)) {
-        return false;
-    }
-    return row->read.op != EDIT_RENAME || str_eq_nocase(row->read.title, row->field[NOTE]);
+    return same_targets(row) && same_rule(row) && same_next(row) &&
+           (row->read.op != EDIT_RENAME || str_eq_nocase(row->read.title, row->field[NOTE]));
 }
 
 static void tell(const struct row *row)
@@ -149,10 +191,12 @@ static bool run_row(struct zones *zones, int number, struct str line)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct row *row = arena_new(&arena, struct row);
+    row->zones = zones;
     prepare(row, zones, line, &arena);
     struct edit_asked asked = {.text = row->field[TEXT],
                                .now_ms = row->now_ms,
                                .zone = row->zone,
+                               .zones = zones,
                                .schedules = row->tasks,
                                .count = row->count};
     english_edit(&asked, &arena, &row->read);

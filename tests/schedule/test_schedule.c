@@ -14,7 +14,7 @@ static struct schedule full_schedule(struct str text, struct str *dates)
     return (struct schedule){
         .id = {7, 9}, .title = text, .description = text, .purpose = text, .one_time = true,
         .rrule = text, .dtstart = text, .exdates = {dates, 2}, .rdates = {dates, 1},
-        .timezone = text, .status = SCHEDULE_PAUSED, .paused_reason = text, .next_ms = 1000,
+        .timezone = text, .status = SCHEDULE_PAUSED, .paused_reason = text, .resume_ms = 500, .next_ms = 1000,
         .last_ms = 2000, .wake_ms = 3000, .category = SCHEDULE_REPORT, .type = text,
         .payload = STR("{ \"a\":1.0 }"), .queue = text, .priority = TASK_HIGH, .document = text,
         .max_retries = 5, .timeout_ms = 6, .overlap = OVERLAP_CANCEL, .misfire = MISFIRE_ALL,

@@ -60,6 +60,22 @@ def the_grammar_changes_pauses_resumes_skips_renames_and_deletes(s):
 
 
 @test(clock=START)
+def the_only_schedule_needs_no_name(s):
+    schedule = order(s, "Daily report")
+    has(say(s, "don't send it on March 5"), action="skip")
+    same(show(s, schedule)["exdates"], ["2027-03-05T09:00:00Z"])
+    has(say(s, "cancel tomorrow"), action="skip_next")
+    has(say(s, "also at 5pm")["schedule"], rrule="FREQ=DAILY;BYHOUR=9,17;BYMINUTE=0")
+    paused = say(s, "pause it until 10 March")
+    has(paused, action="pause_until")
+    has(paused["schedule"], status="PAUSED", resumeAt="2027-03-10T00:00:00.000Z")
+    has(say(s, "resume it")["schedule"], status="ACTIVE")
+    has(say(s, "switch it to Berlin time")["schedule"], timezone="Europe/Berlin")
+    has(say(s, "switch it to Springfield time"), mode="REFUSAL")
+    same(len(s.get("/api/schedules")), 1)
+
+
+@test(clock=START)
 def what_is_ambiguous_is_refused_with_the_candidates(s):
     one, other = order(s, "Sales report"), order(s, "Weather report")
     refused = say(s, "pause my report")

@@ -322,6 +322,20 @@ def pause_and_resume(s):
 
 
 @test(clock=START, args=("--workers", "0"))
+def a_pause_may_have_an_end(s):
+    one = schedule(s, rrule="FREQ=HOURLY")
+    path = f"/api/schedules/{one['id']}"
+    paused = s.post(path + "/pause", {"until": later(START, 5 * HOUR)})
+    has(paused, status="PAUSED", resumeAt=later(START, 5 * HOUR),
+        nextExecutionTime=later(START, 5 * HOUR))
+    s.post(path + "/pause", {"until": START}, 400)
+    s.advance(6 * HOUR)
+    has(look(s, one), status="ACTIVE")
+    check("resumeAt" not in look(s, one))
+    same([t for _, t in story(s, one)], [later(START, 5 * HOUR), later(START, 6 * HOUR)])
+
+
+@test(clock=START, args=("--workers", "0"))
 def run_and_backfill(s):
     one = schedule(s, rrule="FREQ=HOURLY", dtstart="2027-02-28T09:00:00")
     path = f"/api/schedules/{one['id']}"
