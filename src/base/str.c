@@ -34,6 +34,14 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
+struct str str_chomp(struct str a)
+{
+    while (a.len > 0 && (a.ptr[a.len - 1] == '\n' || a.ptr[a.len - 1] == '\r')) {
+        a.len--;
+    }
+    return a;
+}
+
 struct str str_trim(struct str a)
 {
     while (a.len > 0 && is_blank(a.ptr[0])) {

@@ -51,6 +51,7 @@ int str_cmp(struct str a, struct str b);        /* bytewise order */
 bool str_eq_nocase(struct str a, struct str b); /* ASCII letters only */
 bool str_starts(struct str a, struct str prefix);
 bool str_ends(struct str a, struct str suffix);
+struct str str_chomp(struct str a);             /* without line ends behind it */
 struct str str_trim(struct str a);              /* without spaces and tabs around it */
 struct str str_from(struct str a, size_t at);   /* the rest from `at`; empty when past it */
 struct str str_head(struct str a, size_t most); /* its first bytes, cut between characters */

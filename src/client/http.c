@@ -45,17 +45,11 @@ static void add_header(struct client *client, const char *name, struct str value
     client->headers = longer == NULL ? client->headers : longer;
 }
 
-static bool check_token(struct str token, struct err *err)
-{
-    return (!str_has_control(token) && token.len <= KIB) ||
-           err_set(err, ERR_INVALID,
-                   "the token is not one: it is too long or has control characters");
-}
-
 bool client_open(const struct client_options *options, struct client **out, struct err *err)
 {
-    if (!check_token(options->token, err)) {
-        return false;
+    if (str_has_control(options->token) || options->token.len > KIB) {
+        return err_set(err, ERR_INVALID,
+                       "the token is not one: it is too long or has control characters");
     }
     struct client *client = mem_new(struct client);
     *client = (struct client){.url = BUF_INIT(64 * KIB), .cacert = options->cacert};
@@ -124,15 +118,6 @@ static size_t on_bytes(char *ptr, size_t size, size_t count, void *arg)
     return receiver->body.full ? 0 : bytes.len;
 }
 
-static struct str without_line_end(struct str value)
-{
-    while (value.len > 0 &&
-           (value.ptr[value.len - 1] == '\n' || value.ptr[value.len - 1] == '\r')) {
-        value.len--;
-    }
-    return str_trim(value);
-}
-
 static size_t on_header(char *ptr, size_t size, size_t count, void *arg)
 {
     struct receiver *receiver = arg;
@@ -142,10 +127,10 @@ static size_t on_header(char *ptr, size_t size, size_t count, void *arg)
     if (str_absent(value)) {
         return size * count;
     }
+    value = str_trim(str_chomp(value));
     if (str_eq_nocase(name, STR("link"))) {
-        receiver->link = arena_str(receiver->arena, without_line_end(value));
-    } else if (str_eq_nocase(name, STR("retry-after")) &&
-               str_u64(without_line_end(value), &seconds)) {
+        receiver->link = arena_str(receiver->arena, value);
+    } else if (str_eq_nocase(name, STR("retry-after")) && str_u64(value, &seconds)) {
         receiver->retry_after_ms =
             (int64_t)MIN(seconds, (uint64_t)(RETRY_AFTER_MAX / SECOND_MS)) * SECOND_MS;
     }
@@ -185,15 +170,6 @@ static void set_usual(struct client *client, struct receiver *receiver, struct s
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, receiver);
     if (client->cacert != NULL) {
         curl_easy_setopt(curl, CURLOPT_CAINFO, client->cacert);
-    }
-}
-
-static void set_body(struct client *client, const struct client_call *call)
-{
-    curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, call->method);
-    if (!str_absent(call->body)) {
-        curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
-        curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, call->body.ptr);
     }
 }
 
@@ -248,22 +224,16 @@ bool client_call(struct client *client, const struct client_call *call, struct a
         with_header(client, str_absent(call->body) ? "Accept: application/json"
                                                    : "Content-Type: application/json");
     set_usual(client, &receiver, call->path);
-    set_body(client, call);
+    curl_easy_setopt(client->curl, CURLOPT_CUSTOMREQUEST, call->method);
+    if (!str_absent(call->body)) {
+        curl_easy_setopt(client->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body.len);
+        curl_easy_setopt(client->curl, CURLOPT_POSTFIELDS, call->body.ptr);
+    }
     curl_easy_setopt(client->curl, CURLOPT_TIMEOUT_MS,
                      (long)(call->limit_ms > 0 ? call->limit_ms : CLIENT_CALL_MS));
     bool ok = perform(client, &receiver, headers, out, err);
     buf_fini(&receiver.body);
     return ok;
-}
-
-static void set_stream(struct client *client, struct receiver *receiver)
-{
-    CURL *curl = client->curl;
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)(CLIENT_SILENCE_MS / SECOND_MS));
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, receiver);
 }
 
 bool client_stream(struct client *client, const struct client_stream *stream, struct arena *arena,
@@ -280,7 +250,11 @@ bool client_stream(struct client *client, const struct client_stream *stream, st
     buf_str(&resume, stream->last_event_id);
     SCOPED(drop_headers) struct curl_slist *headers = with_header(client, buf_c_text(&resume));
     set_usual(client, &receiver, stream->path);
-    set_stream(client, &receiver);
+    curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(client->curl, CURLOPT_LOW_SPEED_TIME, (long)(CLIENT_SILENCE_MS / SECOND_MS));
+    curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(client->curl, CURLOPT_XFERINFODATA, &receiver);
     bool ok = perform(client, &receiver, headers, answer, err);
     buf_fini(&receiver.body);
     if (!ok || receiver.ended) {

@@ -142,20 +142,11 @@ void llm_close(struct llm *llm)
 
 /* ---- What comes in ---- */
 
-static size_t take_bytes(struct attempt *attempt, struct str bytes)
-{
-    if (attempt->streamed) {
-        attempt->broken = !llm_stream_take(&attempt->stream, bytes, &attempt->err);
-        return attempt->broken ? 0 : bytes.len;
-    }
-    buf_str(&attempt->body, bytes);
-    return attempt->body.full ? 0 : bytes.len;
-}
-
 /* A server that cannot stream answers in one piece: its Content-Type says which it is. */
 static size_t on_bytes(char *ptr, size_t size, size_t count, void *arg)
 {
     struct attempt *attempt = arg;
+    struct str bytes = {ptr, size * count};
     long status = 0;
     const char *type = NULL;
     transfer_hear(&attempt->watch);
@@ -164,16 +155,12 @@ static size_t on_bytes(char *ptr, size_t size, size_t count, void *arg)
     struct str media = str_of(type);
     media = str_trim(str_cut(&media, ';'));
     attempt->streamed = status == OK && str_eq_nocase(media, STR("text/event-stream"));
-    return take_bytes(attempt, (struct str){ptr, size * count});
-}
-
-static struct str header_value(struct str value)
-{
-    while (value.len > 0 &&
-           (value.ptr[value.len - 1] == '\n' || value.ptr[value.len - 1] == '\r')) {
-        value.len--;
+    if (attempt->streamed) {
+        attempt->broken = !llm_stream_take(&attempt->stream, bytes, &attempt->err);
+        return attempt->broken ? 0 : bytes.len;
     }
-    return str_trim(value);
+    buf_str(&attempt->body, bytes);
+    return attempt->body.full ? 0 : bytes.len;
 }
 
 static size_t on_header(char *ptr, size_t size, size_t count, void *arg)
@@ -188,7 +175,7 @@ static size_t on_header(char *ptr, size_t size, size_t count, void *arg)
                         : str_eq_nocase(name, STR("date"))           ? &pause->date
                                                                      : NULL;
     if (place != NULL && !str_absent(value)) {
-        *place = arena_str(attempt->arena, header_value(value));
+        *place = arena_str(attempt->arena, str_trim(str_chomp(value)));
     }
     return size * count;
 }
@@ -361,13 +348,6 @@ static bool try_once(struct llm *llm, const struct llm_question *question, struc
     return ok;
 }
 
-/* False: told to stop while waiting. */
-static bool wait_before_next(const struct llm_question *question, int64_t wait_ms)
-{
-    struct pollfd stop = {.fd = question->stop == NULL ? -1 : *question->stop, .events = POLLIN};
-    return poll(&stop, 1, (int)MIN(wait_ms, INT32_MAX)) <= 0;
-}
-
 static int64_t left_ms(int64_t deadline_us)
 {
     return (deadline_us - clock_real_mono_us()) / MS_HAS_US;
@@ -389,7 +369,9 @@ static bool go_on(const struct attempt *attempt, unsigned tries, int64_t deadlin
     if (wait_ms >= left_ms(deadline_us)) {
         return false; /* nobody would be left to hear the next answer */
     }
-    return wait_before_next(attempt->question, wait_ms) ||
+    const int *stop_fd = attempt->question->stop;
+    struct pollfd stop = {.fd = stop_fd == NULL ? -1 : *stop_fd, .events = POLLIN};
+    return poll(&stop, 1, (int)MIN(wait_ms, INT32_MAX)) <= 0 ||
            err_set(err, ERR_UNAVAILABLE, "the question to the LLM was given up");
 }
 

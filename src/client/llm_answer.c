@@ -61,15 +61,6 @@ static void read_usage(struct llm_reply *reply, const json_t *usage)
     }
 }
 
-static void read_finish(struct llm_reply *reply, struct str reason)
-{
-    if (!str_absent(reason)) {
-        reply->ended = true;
-        reply->cut_off = str_is(reason, "length");
-        reply->filtered = str_is(reason, "content_filter");
-    }
-}
-
 static bool is_text_or_nothing(const json_t *value)
 {
     return value == NULL || json_is_null(value) || json_is_string(value);
@@ -99,7 +90,12 @@ static bool read_choice(struct llm_reply *reply, const json_t *tree, const char 
     if (!read_said(reply, said, err)) {
         return false;
     }
-    read_finish(reply, text_of(json_object_get(choice, "finish_reason")));
+    struct str reason = text_of(json_object_get(choice, "finish_reason"));
+    if (!str_absent(reason)) {
+        reply->ended = true;
+        reply->cut_off = str_is(reason, "length");
+        reply->filtered = str_is(reason, "content_filter");
+    }
     return true;
 }
 

@@ -54,15 +54,6 @@ static void write_schema(struct json_writer *w, const struct llm_question *quest
     json_close_object(w);
 }
 
-/* Usage comes with a stream only when it is asked for. */
-static void write_stream(struct json_writer *w)
-{
-    json_put_bool(w, "stream", true);
-    json_put_object(w, "stream_options");
-    json_put_bool(w, "include_usage", true);
-    json_close_object(w);
-}
-
 static bool is_schema_name(const char *name)
 {
     static const char allowed[] =
@@ -88,7 +79,10 @@ bool llm_request_write(const struct llm_question *question, struct str model, st
         json_put_i64(&w, "max_tokens", question->max_tokens);
     }
     if (question->on_text != NULL) {
-        write_stream(&w);
+        json_put_bool(&w, "stream", true);
+        json_put_object(&w, "stream_options");
+        json_put_bool(&w, "include_usage", true); /* it comes with a stream only if asked for */
+        json_close_object(&w);
     }
     json_close_object(&w);
     return !out->full || err_set(err, ERR_TOO_LARGE, "the question is longer than %zu bytes",

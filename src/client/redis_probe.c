@@ -11,22 +11,6 @@
 #include "base/log.h"
 #include "client/redis_probe.h"
 
-/* True: told to stop. */
-static bool stopped_within(const struct redis_probe *probe, int64_t pause_ms)
-{
-    struct pollfd fd = {.fd = probe->stop_fd, .events = POLLIN};
-    return poll(&fd, 1, (int)pause_ms) > 0;
-}
-
-/* An operator hears the first reason; the same one each second would only fill the disk. */
-static void tell(const struct redis_probe *probe, unsigned attempt, const struct err *err)
-{
-    if (attempt == 0) {
-        log_warn("redis " STR_FMT ":%u: %s; trying again", STR_ARG(probe->url.host),
-                 probe->url.port, err->text);
-    }
-}
-
 static void *run(void *arg)
 {
     struct redis_probe *probe = arg;
@@ -36,7 +20,7 @@ static void *run(void *arg)
         struct redis_wire *wire = NULL;
         struct err err = ERR_INIT;
         unsigned failures = MIN(probe->failures, 16) + MIN(attempt, 16);
-        if (stopped_within(probe, redis_pause_ms(failures, &rand))) {
+        if (redis_stopped_within(probe->stop_fd, redis_pause_ms(failures, &rand))) {
             return NULL;
         }
         if (redis_wire_open(&probe->url, probe->probe_key, &wire, &err)) {
@@ -44,7 +28,11 @@ static void *run(void *arg)
             eventfd_write(probe->done_fd, 1);
             return NULL;
         }
-        tell(probe, attempt, &err);
+        /* An operator hears the first reason; the same one each second would only fill the disk. */
+        if (attempt == 0) {
+            log_warn("redis " STR_FMT ":%u: %s; trying again", STR_ARG(probe->url.host),
+                     probe->url.port, err.text);
+        }
     }
 }
 

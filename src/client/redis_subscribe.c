@@ -6,7 +6,6 @@
  * Thread: run() and what it calls are the subscriber's own; open and close are the owner's.
  *
  * SPDX-License-Identifier: MIT */
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -34,13 +33,6 @@ static void say(const struct redis_subscriber *s, bool up)
     if (s->state != NULL) {
         s->state(s->arg, up);
     }
-}
-
-/* True: told to stop. */
-static bool stopped_within(const struct redis_subscriber *s, int64_t pause_ms)
-{
-    struct pollfd fd = {.fd = s->stop_fd, .events = POLLIN};
-    return poll(&fd, 1, (int)pause_ms) > 0;
 }
 
 /* ["message", channel, text]; anything else is the answer to a PING or a SUBSCRIBE. */
@@ -89,7 +81,7 @@ static bool begin(struct redis_subscriber *s, struct redis_wire *wire, struct er
 static bool listen_on(struct redis_subscriber *s, struct redis_wire *wire, struct err *err)
 {
     const struct str ping = STR("PING");
-    while (!stopped_within(s, 0)) {
+    while (!redis_stopped_within(s->stop_fd, 0)) {
         void *reply = NULL;
         if (redisReaderGetReply(wire->context->reader, &reply) == REDIS_OK && reply != NULL) {
             hear(s, reply);
@@ -99,7 +91,8 @@ static bool listen_on(struct redis_subscriber *s, struct redis_wire *wire, struc
         if (!redis_wire_poll(wire, s->stop_fd, REDIS_SILENCE_MS / 2)) {
             redis_wire_add(wire, &ping, 1);
         }
-        if (!stopped_within(s, 0) && !hear_next(s, wire, REDIS_SILENCE_MS / 2, err)) {
+        if (!redis_stopped_within(s->stop_fd, 0) &&
+            !hear_next(s, wire, REDIS_SILENCE_MS / 2, err)) {
             return false;
         }
     }
@@ -134,7 +127,8 @@ static void *run(void *arg)
     struct rand rand;
     unsigned failures = 0;
     rand_init(&rand);
-    while (!attend(s, &failures) && !stopped_within(s, redis_pause_ms(failures, &rand))) {
+    while (!attend(s, &failures) &&
+           !redis_stopped_within(s->stop_fd, redis_pause_ms(failures, &rand))) {
     }
     return NULL;
 }
@@ -153,16 +147,6 @@ static bool start(struct redis_subscriber *s, struct err *err)
     return s->started || err_set(err, ERR_UNAVAILABLE, "too many threads");
 }
 
-static void copy_channels(struct redis_subscriber *s, const struct redis_subscription *from)
-{
-    s->channels_count = from->channels_count;
-    s->words = arena_array(&s->texts, struct str, 1 + from->channels_count);
-    s->words[0] = STR("SUBSCRIBE");
-    for (size_t i = 0; i < from->channels_count; i++) {
-        s->words[1 + i] = arena_str(&s->texts, from->channels[i]);
-    }
-}
-
 bool redis_subscribe(const struct redis_subscription *subscription, struct redis_subscriber **out,
                      struct err *err)
 {
@@ -171,7 +155,12 @@ bool redis_subscribe(const struct redis_subscription *subscription, struct redis
     s->state = subscription->state;
     s->arg = subscription->arg;
     s->stop_fd = -1;
-    copy_channels(s, subscription);
+    s->channels_count = subscription->channels_count;
+    s->words = arena_array(&s->texts, struct str, 1 + s->channels_count);
+    s->words[0] = STR("SUBSCRIBE");
+    for (size_t i = 0; i < s->channels_count; i++) {
+        s->words[1 + i] = arena_str(&s->texts, subscription->channels[i]);
+    }
     if (!redis_url_parse(subscription->url, &s->texts, &s->url, err) || !start(s, err)) {
         redis_unsubscribe(s);
         return false;

@@ -15,12 +15,79 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/redis_wire.h"
+#include "wire/uri.h"
 
 #define READ_SIZE (64 * KIB)
+#define DB_MAX    65535
+
+/* ---- Addresses ---- */
+
+/* No part of the text is repeated in an error: it may be the password. */
+static bool read_userinfo(struct str info, struct arena *arena, struct redis_url *out,
+                          struct err *err)
+{
+    struct str rest = info, user = str_cut(&rest, ':'), password;
+    if (str_absent(rest) || rest.len == 0) {
+        return err_set(err, ERR_INVALID, "a password stands between ':' and '@'");
+    }
+    if (!uri_decode(user, arena, &user, err) || !uri_decode(rest, arena, &password, err)) {
+        return false;
+    }
+    out->user = user.len == 0 ? STR_NONE : arena_str(arena, user);
+    out->password = arena_str(arena, password);
+    return true;
+}
+
+bool redis_url_parse(struct str url, struct arena *arena, struct redis_url *out, struct err *err)
+{
+    struct uri uri;
+    struct redis_url found = {0};
+    if (!uri_parse(url, &uri, NULL)) {
+        return err_set(err, ERR_INVALID, "must be an address like redis://127.0.0.1:6379/0");
+    }
+    if (str_eq_nocase(uri.scheme, STR("rediss"))) {
+        return err_set(err, ERR_INVALID,
+                       "rediss:// (TLS) is not supported; use redis:// through a tunnel");
+    }
+    if (!str_eq_nocase(uri.scheme, STR("redis")) || !str_absent(uri.query) || uri.host.len == 0) {
+        return err_set(err, ERR_INVALID, "must be an address like redis://127.0.0.1:6379/0");
+    }
+    if (!str_absent(uri.userinfo) && !read_userinfo(uri.userinfo, arena, &found, err)) {
+        return false;
+    }
+    struct str number = str_from(uri.path, 1);
+    if (number.len > 0 && (!str_u64(number, &found.db) || found.db > DB_MAX)) {
+        return err_set(err, ERR_INVALID, "a database of Redis is a number, like /1");
+    }
+    found.host = arena_str(arena, uri.host);
+    found.port = uri.port;
+    *out = found;
+    return true;
+}
+
+/* ---- Pauses ---- */
 
 static int64_t mono_ms(void)
 {
     return clock_real_mono_us() / 1000;
+}
+
+int64_t redis_pause_ms(unsigned failures, struct rand *rand)
+{
+    int64_t most_ms = REDIS_PAUSE_MAX_MS;
+    if (failures == 0) {
+        return 0;
+    }
+    if (failures < 6) {
+        most_ms = MIN(most_ms, (int64_t)REDIS_PAUSE_MIN_MS << failures);
+    }
+    return most_ms / 2 + (int64_t)rand_below(rand, (uint64_t)most_ms / 2);
+}
+
+bool redis_stopped_within(int stop_fd, int64_t pause_ms)
+{
+    struct pollfd fd = {.fd = stop_fd, .events = POLLIN};
+    return poll(&fd, 1, (int)pause_ms) > 0;
 }
 
 /* ---- Sending and receiving ---- */
@@ -220,16 +287,4 @@ void redis_wire_close(struct redis_wire *wire)
     }
     buf_fini(&wire->out);
     mem_free(wire);
-}
-
-int64_t redis_pause_ms(unsigned failures, struct rand *rand)
-{
-    int64_t most_ms = REDIS_PAUSE_MAX_MS;
-    if (failures == 0) {
-        return 0;
-    }
-    if (failures < 6) {
-        most_ms = MIN(most_ms, (int64_t)REDIS_PAUSE_MIN_MS << failures);
-    }
-    return most_ms / 2 + (int64_t)rand_below(rand, (uint64_t)most_ms / 2);
 }

@@ -42,5 +42,6 @@ struct str redis_wire_code(const redisReply *reply);
 
 /* How long to wait before attempt n+1 when n have failed. */
 int64_t redis_pause_ms(unsigned failures, struct rand *rand);
+bool redis_stopped_within(int stop_fd, int64_t pause_ms); /* waits; true: told to stop */
 
 #endif

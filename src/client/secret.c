@@ -9,14 +9,6 @@
 /* What is shorter would put stars over words that have nothing to do with it. */
 #define HIDE_MIN 4
 
-static struct str without_line_end(struct str text)
-{
-    while (text.len > 0 && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r')) {
-        text.len--;
-    }
-    return text;
-}
-
 static void close_file(FILE **file)
 {
     if (*file != NULL) {
@@ -65,7 +57,7 @@ bool secret_read(const struct secret_place *place, struct arena *arena, struct s
     if (!find(place, arena, &found, err)) {
         return false;
     }
-    found = without_line_end(found);
+    found = str_chomp(found);
     struct str name = str_absent(place->variable) ? place->file : place->variable;
     if (found.len == 0 || found.len > SECRET_MAX || str_has_control(found)) {
         return err_set(err, ERR_INVALID,

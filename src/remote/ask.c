@@ -126,11 +126,6 @@ static void read_refusal(const struct client_answer *answer, struct arena *arena
     }
 }
 
-static bool says_later(int status)
-{
-    return status == 429 || status == 502 || status == 503 || status == 504;
-}
-
 enum told ask(errand_client *client, const struct question *question, struct arena *arena,
               struct reply *out)
 {
@@ -160,5 +155,7 @@ enum told ask(errand_client *client, const struct question *question, struct are
     }
     read_refusal(&answer, arena, &out->error);
     out->retry_after_ms = answer.retry_after_ms;
-    return says_later(answer.status) ? TOLD_AWAY : TOLD_NO;
+    bool later =
+        answer.status == 429 || (answer.status >= 502 && answer.status <= 504); /* not 500, 501 */
+    return later ? TOLD_AWAY : TOLD_NO;
 }

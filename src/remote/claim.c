@@ -65,8 +65,8 @@ static int stopped(struct errand_error *error)
 /* A quieted worker looks now and then whether it still is, while it would have waited anyway. */
 static bool look_later(errand_client *client, int64_t until_ms)
 {
-    int64_t pause_ms = MIN(REMOTE_QUIET_MS, until_ms - mono_ms());
-    return pause_ms > 0 && pause_for(client, pause_ms) && mono_ms() < until_ms;
+    return until_ms > mono_ms() && pause_for(client, MIN(REMOTE_QUIET_MS, until_ms - mono_ms())) &&
+           mono_ms() < until_ms;
 }
 
 static int give_up(errand_client *client, struct errand_error *error, const struct reply *reply)
@@ -80,26 +80,19 @@ static int give_up(errand_client *client, struct errand_error *error, const stru
     return -1;
 }
 
-static struct errand_wish wish_of(const struct errand_wish *given)
-{
-    struct errand_wish wish = ERRAND_WISH;
-    if (given != NULL) {
-        memcpy(&wish, given, MIN(given->size, sizeof wish));
-    }
-    wish.wait_ms = MAX(MIN(wish.wait_ms, REMOTE_WAIT_MAX_MS), 0);
-    return wish;
-}
-
 int errand_claim(errand_client *client, const struct errand_wish *given, errand_job **jobs,
                  size_t max, struct errand_error *error)
 {
     SCOPED(buf_fini) struct buf body = BUF_INIT(CLAIM_BODY_MAX);
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    const struct errand_wish wish = wish_of(given);
+    struct errand_wish wish = ERRAND_WISH;
     struct backoff backoff = {client->backoff_min_ms, client->backoff_max_ms, 0};
-    int64_t until_ms = mono_ms() + wish.wait_ms;
     struct rand rand;
     rand_init(&rand);
+    if (given != NULL) { /* of an older program it is shorter */
+        memcpy(&wish, given, MIN(given->size, sizeof wish));
+    }
+    int64_t until_ms = mono_ms() + MAX(MIN(wish.wait_ms, REMOTE_WAIT_MAX_MS), 0);
     memset(jobs, 0, max * sizeof(errand_job *));
     for (;;) {
         struct reply reply = {.body = STR_NONE};

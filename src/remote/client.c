@@ -66,15 +66,6 @@ static void take_options(errand_client *client, const struct errand_options *opt
     client->arg = options->arg;
 }
 
-static bool check_options(const errand_client *client, struct err *err)
-{
-    if (client->worker.len < 1 || client->worker.len > WORKER_MAX ||
-        str_has_control(client->worker)) {
-        return err_set(err, ERR_INVALID, "a worker's name has 1 to %d bytes", WORKER_MAX);
-    }
-    return check_url(client->to.url, err);
-}
-
 /* ---- Opening and ending ---- */
 
 static void wake(void *arg)
@@ -90,7 +81,11 @@ static bool start(errand_client *client, const struct errand_options *options, s
     if (client->wake_fd < 0 || client->stop_fd < 0) {
         return err_set(err, ERR_UNAVAILABLE, "%s", strerror(errno));
     }
-    return check_options(client, err) &&
+    if (client->worker.len < 1 || client->worker.len > WORKER_MAX ||
+        str_has_control(client->worker)) {
+        return err_set(err, ERR_INVALID, "a worker's name has 1 to %d bytes", WORKER_MAX);
+    }
+    return check_url(client->to.url, err) &&
            (options->spool == NULL || spool_open(options->spool, max, &client->spool, err)) &&
            keeper_start(client, err);
 }

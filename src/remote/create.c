@@ -14,6 +14,75 @@
 
 #define KEY_BYTES 16
 
+/* ---- A create, as the server wants it ---- */
+
+static void put_if(struct json_writer *w, const char *key, const char *value)
+{
+    if (value != NULL) {
+        json_put_c(w, key, value);
+    }
+}
+
+static void put_number_if(struct json_writer *w, const char *key, int64_t value)
+{
+    if (value >= 0) {
+        json_put_i64(w, key, value);
+    }
+}
+
+static bool put_fields(struct json_writer *w, const char *fields, struct err *err)
+{
+    struct arena arena = ARENA_INIT;
+    struct json json;
+    struct str key, value;
+    json_start(&json, str_of(fields), &arena);
+    bool ok = json_enter_object(&json, err);
+    while (ok && json_member(&json, &key, err)) {
+        ok = json_raw(&json, &value, err);
+        if (ok) {
+            json_key_str(w, key);
+            json_add_raw(w, value);
+        }
+    }
+    ok = ok && json_end(&json, err);
+    arena_fini(&arena);
+    return ok || err_wrap(err, "order.fields");
+}
+
+bool order_write(struct buf *out, const char *type, const char *payload,
+                 const struct errand_order *order, const char *key, int64_t wall_ms,
+                 struct err *err)
+{
+    struct json_writer w = JSON_WRITER(out);
+    if (payload != NULL && !json_valid(str_of(payload), err)) {
+        return err_wrap(err, "the payload is not JSON");
+    }
+    json_open_object(&w);
+    json_put_c(&w, "taskType", type);
+    if (payload != NULL) {
+        json_put_raw(&w, "payload", str_of(payload));
+    }
+    json_put_c(&w, "idempotencyKey", order->key != NULL ? order->key : key);
+    put_if(&w, "queue", order->queue);
+    put_if(&w, "documentId", order->document);
+    put_if(&w, "priority", order->priority);
+    put_if(&w, "scheduledAt", order->at);
+    if (order->delay_ms >= 0 && wall_ms >= 0) {
+        json_put_time(&w, "scheduledAt", wall_ms + order->delay_ms);
+    } else {
+        put_number_if(&w, "delayMs", order->delay_ms);
+    }
+    put_number_if(&w, "timeoutMs", order->timeout_ms);
+    put_number_if(&w, "maxRetries", order->max_retries);
+    if (order->fields != NULL && !put_fields(&w, order->fields, err)) {
+        return false;
+    }
+    json_close_object(&w);
+    return !out->full || err_set(err, ERR_TOO_LARGE, "the task is too long");
+}
+
+/* ---- At the server, or else in the spool ---- */
+
 struct creation {
     const char *type, *payload;
     struct errand_order order;
@@ -31,16 +100,6 @@ static void make_key(char key[2 * KEY_BYTES + 1])
     }
 }
 
-/* An older program has a shorter struct: what it does not know keeps its default. */
-static struct errand_order order_of(const struct errand_order *given)
-{
-    struct errand_order order = ERRAND_ORDER;
-    if (given != NULL) {
-        memcpy(&order, given, MIN(given->size, sizeof order));
-    }
-    return order;
-}
-
 static int put_into_spool(errand_client *client, const struct creation *creation,
                           struct errand_error *error)
 {
@@ -53,23 +112,6 @@ static int put_into_spool(errand_client *client, const struct creation *creation
     }
     keeper_note(client, &(struct note){.kind = NOTE_LOOK});
     return ERRAND_SPOOLED;
-}
-
-static int take_id(struct str task, char *id, struct arena *arena)
-{
-    struct str text = json_find_str(task, "id", arena);
-    if (id != NULL) {
-        snprintf(id, ERRAND_ID_SIZE, STR_FMT, STR_ARG(text));
-    }
-    return ERRAND_CREATED;
-}
-
-static int refuse(struct errand_error *error, const struct reply *reply)
-{
-    if (error != NULL) {
-        *error = reply->error;
-    }
-    return -1;
 }
 
 /* Asks until there is an answer; without one the spool takes it, or patience ends. */
@@ -86,14 +128,21 @@ static int send_order(errand_client *client, const struct creation *creation, st
         struct reply reply;
         enum told told = ask(client, &question, arena, &reply);
         if (told == TOLD_YES) {
-            return take_id(reply.body, id, arena);
+            struct str text = json_find_str(reply.body, "id", arena);
+            if (id != NULL) {
+                snprintf(id, ERRAND_ID_SIZE, STR_FMT, STR_ARG(text));
+            }
+            return ERRAND_CREATED;
         }
         if (told == TOLD_AWAY && client->spool != NULL) {
             return put_into_spool(client, creation, error);
         }
         int64_t pause_ms = backoff_next(&backoff, &rand, reply.retry_after_ms);
         if (told == TOLD_NO || mono_ms() + pause_ms > until_ms || !pause_for(client, pause_ms)) {
-            return refuse(error, &reply);
+            if (error != NULL) {
+                *error = reply.error;
+            }
+            return -1;
         }
     }
 }
@@ -104,9 +153,12 @@ int errand_create(errand_client *client, const char *type, const char *payload,
 {
     SCOPED(buf_fini) struct buf body = BUF_INIT(REMOTE_ORDER_MAX);
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    struct creation creation = {.type = type, .payload = payload, .order = order_of(order)};
+    struct creation creation = {.type = type, .payload = payload, .order = ERRAND_ORDER};
     struct err err = ERR_INIT;
     make_key(creation.key);
+    if (order != NULL) { /* of an older program it is shorter: the rest keeps its default */
+        memcpy(&creation.order, order, MIN(order->size, sizeof creation.order));
+    }
     if (id != NULL) {
         id[0] = '\0';
     }

@@ -13,29 +13,26 @@
 
 /* ---- Out of a claimed task ---- */
 
-static bool read_payload(struct json *json, errand_job *job)
-{
-    struct str text;
-    return json_str(json, &text, NULL) && base64_decode(text, &job->arena, &job->payload, NULL);
-}
-
 static bool read_field(struct json *json, struct str key, errand_job *job)
 {
     int64_t attempt;
+    struct str text;
+    if (str_is(key, "payloadBase64")) {
+        return json_str(json, &text, NULL) && base64_decode(text, &job->arena, &job->payload, NULL);
+    }
     if (str_is(key, "attempt")) {
         bool ok = json_i64(json, &attempt, NULL);
         job->attempt = ok ? (int)attempt : 0;
         return ok;
     }
-    return str_is(key, "id")              ? json_str(json, &job->id, NULL)
-           : str_is(key, "taskType")      ? json_str(json, &job->type, NULL)
-           : str_is(key, "queue")         ? json_str(json, &job->queue, NULL)
-           : str_is(key, "documentId")    ? json_str(json, &job->document, NULL)
-           : str_is(key, "lease")         ? json_str(json, &job->lease, NULL)
-           : str_is(key, "payload")       ? json_raw(json, &job->payload, NULL)
-           : str_is(key, "payloadBase64") ? read_payload(json, job)
-           : str_is(key, "timeoutMs")     ? json_i64(json, &job->timeout_ms, NULL)
-                                          : json_skip(json, NULL);
+    return str_is(key, "id")           ? json_str(json, &job->id, NULL)
+           : str_is(key, "taskType")   ? json_str(json, &job->type, NULL)
+           : str_is(key, "queue")      ? json_str(json, &job->queue, NULL)
+           : str_is(key, "documentId") ? json_str(json, &job->document, NULL)
+           : str_is(key, "lease")      ? json_str(json, &job->lease, NULL)
+           : str_is(key, "payload")    ? json_raw(json, &job->payload, NULL)
+           : str_is(key, "timeoutMs")  ? json_i64(json, &job->timeout_ms, NULL)
+                                       : json_skip(json, NULL);
 }
 
 static bool read_task(errand_job *job)
@@ -48,15 +45,6 @@ static bool read_task(errand_job *job)
         ok = read_field(&json, key, job);
     }
     return ok && json_ok(&json) && !str_absent(job->id) && !str_absent(job->lease);
-}
-
-/* Callers want C texts: everything they can see gets a NUL behind it. */
-static void end_texts(errand_job *job)
-{
-    struct str *texts[] = {&job->id, &job->type, &job->queue, &job->document, &job->payload};
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        *texts[i] = arena_str(&job->arena, *texts[i]);
-    }
 }
 
 errand_job *job_read(errand_client *client, struct str task, int64_t lease_ms, int64_t now_ms)
@@ -74,7 +62,11 @@ errand_job *job_read(errand_client *client, struct str task, int64_t lease_ms, i
         job_free(job);
         return NULL;
     }
-    end_texts(job);
+    /* Callers want C texts: everything they can see gets a NUL behind it. */
+    struct str *texts[] = {&job->id, &job->type, &job->queue, &job->document, &job->payload};
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        *texts[i] = arena_str(&job->arena, *texts[i]);
+    }
     job->ends_ms = job->timeout_ms > 0 ? now_ms + job->timeout_ms : 0;
     job->until_ms = now_ms + (job->timeout_ms > 0 ? MIN(lease_ms, job->timeout_ms) : lease_ms);
     return job;
@@ -233,16 +225,11 @@ int errand_job_complete(errand_job *job, const char *result, struct errand_error
     return give_away(job);
 }
 
-static bool fits(const char *code, const char *message, const char *detail)
-{
-    return str_of(code).len + str_of(message).len + str_of(detail).len <= REMOTE_ERROR_MAX;
-}
-
 int errand_job_fail(errand_job *job, const char *code, const char *message, const char *detail,
                     int retry, struct errand_error *error)
 {
     struct err err = ERR_INIT;
-    if (!fits(code, message, detail)) {
+    if (str_of(code).len + str_of(message).len + str_of(detail).len > REMOTE_ERROR_MAX) {
         err_set(&err, ERR_TOO_LARGE, "the error is longer than %zu bytes", REMOTE_ERROR_MAX);
         return fail_with(error, &err);
     }

@@ -38,15 +38,6 @@ static void add_clean(struct buf *out, struct str text, size_t max)
     }
 }
 
-/* The newest message counts. */
-static void hear_progress(errand_job *job, const struct note *note)
-{
-    job->percent = note->percent;
-    buf_clear(&job->message);
-    add_clean(&job->message, str_of(note->text), REMOTE_MESSAGE_MAX);
-    job->told = true;
-}
-
 static void hear_log(errand_job *job, struct str text)
 {
     while (!str_absent(text)) {
@@ -62,21 +53,25 @@ static void hear_log(errand_job *job, struct str text)
 static void hear(errand_client *client, struct note *note)
 {
     struct keeper *keeper = &client->keeper;
+    errand_job *job = note->job; /* of the first four kinds */
     switch (note->kind) {
     case NOTE_HOLD:
-        list_append(&keeper->held, &note->job->link);
+        list_append(&keeper->held, &job->link);
         break;
     case NOTE_PROGRESS:
         atomic_fetch_sub(&client->reports, 1);
-        hear_progress(note->job, note);
+        job->percent = note->percent;
+        buf_clear(&job->message); /* the newest one counts */
+        add_clean(&job->message, str_of(note->text), REMOTE_MESSAGE_MAX);
+        job->told = true;
         break;
     case NOTE_LOG:
         atomic_fetch_sub(&client->reports, 1);
-        hear_log(note->job, str_of(note->text));
+        hear_log(job, str_of(note->text));
         break;
     case NOTE_FINISH:
-        list_remove(&note->job->link);
-        list_append(&keeper->finishing, &note->job->link);
+        list_remove(&job->link);
+        list_append(&keeper->finishing, &job->link);
         break;
     case NOTE_FLUSH:
         list_append(&keeper->flushes, &note->flush->link);
@@ -145,13 +140,6 @@ static int64_t next_ms(const errand_client *client)
     return next;
 }
 
-static void sleep_until(errand_client *client, int64_t next)
-{
-    struct pollfd poll_fd = {.fd = client->wake_fd, .events = POLLIN};
-    int64_t left = next == INT64_MAX ? -1 : MAX(next - mono_ms(), 0);
-    poll(&poll_fd, 1, (int)MIN(left, (int64_t)MINUTE_MS));
-}
-
 /* ---- Leases ---- */
 
 static void check_ends(errand_client *client, int64_t now_ms)
@@ -194,15 +182,6 @@ static void answer_flushes(errand_client *client)
 
 /* ---- The end ---- */
 
-static void drop_all(struct list *jobs)
-{
-    LIST_EACH(jobs, link)
-    {
-        list_remove(link);
-        job_free(HOLDER(link, errand_job, link));
-    }
-}
-
 /* What is held goes back; all of it is said once, while the server answers. */
 static void end(errand_client *client)
 {
@@ -217,7 +196,11 @@ static void end(errand_client *client)
     while (has_finishes(client) && keeper->away_until_ms == 0) {
         send_finishes(client);
     }
-    drop_all(&keeper->finishing);
+    LIST_EACH(&keeper->finishing, link)
+    {
+        list_remove(link);
+        job_free(HOLDER(link, errand_job, link));
+    }
     LIST_EACH(&keeper->flushes, link)
     {
         list_remove(link);
@@ -240,7 +223,10 @@ static void *keep(void *arg)
         }
         answer_flushes(client);
         if (!client->keeper.ending) {
-            sleep_until(client, next_ms(client));
+            struct pollfd woken = {.fd = client->wake_fd, .events = POLLIN};
+            int64_t next = next_ms(client);
+            int64_t left = next == INT64_MAX ? -1 : MAX(next - mono_ms(), 0);
+            poll(&woken, 1, (int)MIN(left, (int64_t)MINUTE_MS));
         }
     }
     end(client);

@@ -150,7 +150,7 @@ bool is_interrupted(errand_client *client);
 int fail_with(struct errand_error *out, const struct err *err); /* -1 */
 int64_t mono_ms(void);
 
-/* ---- Words: order.c and job.c. Pure ---- */
+/* ---- Words: create.c and job.c. Pure ---- */
 
 /* The body of a create. With `wall_ms` a delay becomes a point in time: it may be sent much later.
  * Negative: as given. */

@@ -7,16 +7,11 @@
 
 #include "wire/json.h"
 
-static struct keeper *keeper_of(errand_client *client)
-{
-    return &client->keeper;
-}
-
 /* Asks, and keeps account of whether the server is there. */
 static enum told ask_now(errand_client *client, const char *path, struct str body,
                          struct arena *arena, struct reply *reply)
 {
-    struct keeper *keeper = keeper_of(client);
+    struct keeper *keeper = &client->keeper;
     const struct question question = {.path = path, .body = body, .limit_ms = REMOTE_CALL_MS};
     enum told told = ask(client, &question, arena, reply);
     if (told == TOLD_AWAY) {
@@ -44,28 +39,14 @@ void send_stop(errand_job *job, enum errand_stop why)
     }
 }
 
-static bool is_true(struct str json)
-{
-    return str_is(json, "true");
-}
-
 static void renewed(errand_job *job, int64_t now_ms, struct str answer, struct arena *arena)
 {
     int64_t until_ms = now_ms + job->lease_ms;
     job->until_ms = job->ends_ms > 0 ? MIN(until_ms, job->ends_ms) : until_ms;
-    if (is_true(json_find(answer, "cancelRequested", arena))) {
+    if (str_is(json_find(answer, "cancelRequested", arena), "true")) {
         send_stop(job, ERRAND_CANCELLED);
     }
     (void)ask_signal(job->client, answer, arena);
-}
-
-static void reported(errand_job *job, int64_t now_ms)
-{
-    job->told = false;
-    job->reported_ms = now_ms;
-    job->percent = -1;
-    buf_clear(&job->message);
-    buf_clear(&job->log);
 }
 
 void send_beat(errand_job *job, int64_t now_ms)
@@ -81,7 +62,11 @@ void send_beat(errand_job *job, int64_t now_ms)
     }
     /* A report that is refused is not said again; the lease still wants to be renewed. */
     job->renewed_ms = told == TOLD_YES || !job->told ? now_ms : job->renewed_ms;
-    reported(job, now_ms);
+    job->told = false;
+    job->reported_ms = now_ms;
+    job->percent = -1;
+    buf_clear(&job->message);
+    buf_clear(&job->log);
     if (told == TOLD_YES) {
         renewed(job, now_ms, reply.body, &arena);
     } else if (reply.error.status == 409 || reply.error.status == 404) {
@@ -136,7 +121,7 @@ static void read_item(struct str item, struct arena *arena, struct errand_error 
 
 static void pause_sending(errand_client *client)
 {
-    struct keeper *keeper = keeper_of(client);
+    struct keeper *keeper = &client->keeper;
     keeper->away_until_ms = mono_ms() + backoff_next(&keeper->backoff, &keeper->rand, 0);
 }
 
@@ -144,7 +129,7 @@ static void pause_sending(errand_client *client)
 static void take_answers(errand_client *client, size_t count, struct str answer,
                          struct arena *arena)
 {
-    struct keeper *keeper = keeper_of(client);
+    struct keeper *keeper = &client->keeper;
     struct link *link = list_first(&keeper->finishing);
     size_t left = count;
     struct json json;
@@ -214,20 +199,15 @@ static bool drop_orders(errand_client *client, const struct str *orders, size_t 
     return true;
 }
 
-/* Who may not create at all is not told so by each order: nothing is put aside for that. */
-static bool is_about_us(const struct errand_error *error)
-{
-    return error->status == 401 || error->status == 403 || error->status == 404 ||
-           error->status == 405;
-}
-
 /* One of several is refused: they go one by one, and what is refused then is put aside. */
 static void send_single(errand_client *client, const struct str *order, struct arena *arena)
 {
     struct reply reply;
     struct err err = ERR_INIT;
     enum told told = send_orders(client, order, 1, arena, &reply);
-    if (told == TOLD_NO && is_about_us(&reply.error)) {
+    int status = told == TOLD_NO ? reply.error.status : 0;
+    /* Who may not create at all is not told so by each order: nothing is put aside for that. */
+    if (status == 401 || status == 403 || status == 404 || status == 405) {
         pause_sending(client);
         return;
     }

@@ -41,6 +41,13 @@ TEST(utf8_is_judged_strictly)
     CHECK(!str_has_control(STR("\xC3\xA9")));
 }
 
+TEST(line_ends_are_taken_off_the_end_alone)
+{
+    CHECK_STR(str_chomp(STR("a\nb\r\n\n")), "a\nb");
+    CHECK_STR(str_chomp(STR("\n")), "");
+    CHECK_STR(str_chomp(STR("a ")), "a ");
+}
+
 TEST(a_head_is_cut_between_characters)
 {
     CHECK_STR(str_head(STR("a\xC3\xBC"), 3), "a\xC3\xBC");
