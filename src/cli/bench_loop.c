@@ -82,20 +82,17 @@ static void close_all(struct bench *bench)
     close(bench->timer);
 }
 
-static void write_head(struct bench *bench)
+/* What every request and every payload has. */
+static void write_texts(struct bench *bench)
 {
+    static const size_t around = sizeof "{\"us\":0123456789012,\"pad\":\"\"}" - 1;
     const struct bench_plan *plan = bench->plan;
     buf_printf(&bench->head, "Host: " STR_FMT ":%d\r\nContent-Type: application/json\r\n",
                STR_ARG(plan->host), plan->port);
     if (!str_absent(plan->token)) {
         buf_printf(&bench->head, "Authorization: Bearer " STR_FMT "\r\n", STR_ARG(plan->token));
     }
-}
-
-static void write_padding(struct bench *bench)
-{
-    static const size_t around = sizeof "{\"us\":0123456789012,\"pad\":\"\"}" - 1;
-    for (size_t i = around; i < bench->plan->payload; i++) {
+    for (size_t i = around; i < plan->payload; i++) {
         buf_char(&bench->padding, 'x');
     }
 }
@@ -107,8 +104,7 @@ static bool open_all(struct bench *bench, struct err *err)
     bench->lanes = mem_zero(wanted * sizeof *bench->lanes);
     bench->poll = epoll_create1(EPOLL_CLOEXEC);
     bench->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    write_head(bench);
-    write_padding(bench);
+    write_texts(bench);
     if (epoll_ctl(bench->poll, EPOLL_CTL_ADD, bench->timer, &event) != 0) {
         return err_set(err, ERR_INTERNAL, "epoll: %s", strerror(errno));
     }
@@ -123,15 +119,6 @@ static bool open_all(struct bench *bench, struct err *err)
 }
 
 /* ---- Speaking ---- */
-
-static void poll_for(struct bench *bench, struct lane *lane, bool write)
-{
-    if (lane->want_write != write) {
-        struct epoll_event event = {.events = EPOLLIN | (write ? EPOLLOUT : 0u), .data.ptr = lane};
-        lane->want_write = write;
-        epoll_ctl(bench->poll, EPOLL_CTL_MOD, lane->fd, &event);
-    }
-}
 
 static void fail(struct bench *bench, const char *what)
 {
@@ -150,7 +137,11 @@ static void write_some(struct bench *bench, struct lane *lane)
     }
     lane->out_at += sent > 0 ? (size_t)sent : 0;
     bool more = lane->out_at < lane->out.len;
-    poll_for(bench, lane, more);
+    if (lane->want_write != more) {
+        struct epoll_event event = {.events = EPOLLIN | (more ? EPOLLOUT : 0u), .data.ptr = lane};
+        lane->want_write = more;
+        epoll_ctl(bench->poll, EPOLL_CTL_MOD, lane->fd, &event);
+    }
     if (!more) {
         buf_clear(&lane->out);
         lane->out_at = 0;
@@ -236,12 +227,6 @@ static void read_some(struct bench *bench, struct lane *lane)
 
 /* ---- Time ---- */
 
-static void set_timer(struct bench *bench, int64_t due_us)
-{
-    struct itimerspec at = {.it_value = {due_us / 1000000, due_us % 1000000 * 1000}};
-    timerfd_settime(bench->timer, TFD_TIMER_ABSTIME, &at, NULL);
-}
-
 /* Producers whose time has come speak; the timer is set for the next. */
 static void wake_resting(struct bench *bench)
 {
@@ -255,7 +240,8 @@ static void wake_resting(struct bench *bench)
         go_on(bench, HOLDER(first, struct lane, resting), now_us);
     }
     if (!list_empty(&bench->resting)) {
-        set_timer(bench, due_us);
+        struct itimerspec at = {.it_value = {due_us / 1000000, due_us % 1000000 * 1000}};
+        timerfd_settime(bench->timer, TFD_TIMER_ABSTIME, &at, NULL);
     }
 }
 

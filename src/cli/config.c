@@ -187,29 +187,22 @@ static char *next_line(char *out, int size, void *arg)
     return out;
 }
 
-static void list_sections(struct buf *out)
-{
-    const char *last = "";
-    for (size_t i = 0; i < settings_count; i++) {
-        if (strcmp(last, settings[i].section) != 0) {
-            last = settings[i].section;
-            buf_printf(out, "%s%s", out->len > 0 ? ", " : "", last);
-        }
-    }
-}
-
 static bool refuse_section(struct source *source, const char *section)
 {
     SCOPED(buf_fini) struct buf known = BUF_INIT(KIB);
     struct guess guess = guess_begin(str_of(section));
+    const char *last = "";
     for (size_t i = 0; i < settings_count; i++) {
         guess_offer(&guess, settings[i].section);
+        if (strcmp(last, settings[i].section) != 0) {
+            last = settings[i].section;
+            buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", last);
+        }
     }
     if (guess.best != NULL) {
         return source_fail(source, "[%s] is not a section; did you mean [%s]?", section,
                            guess.best);
     }
-    list_sections(&known);
     return source_fail(source, "[%s] is not a section; there are %s", section, buf_c_text(&known));
 }
 
@@ -223,29 +216,16 @@ static bool is_section(const char *section)
     return false;
 }
 
-static void list_keys(const char *section, struct buf *out)
-{
-    for (size_t i = 0; i < settings_count; i++) {
-        if (strcmp(section, settings[i].section) == 0) {
-            buf_printf(out, "%s%s", out->len > 0 ? ", " : "", settings[i].key);
-        }
-    }
-}
-
 static bool refuse_key(struct source *source, const char *section, const char *key)
 {
     SCOPED(buf_fini) struct buf known = BUF_INIT(KIB);
-    list_keys(section, &known);
+    for (size_t i = 0; i < settings_count; i++) {
+        if (strcmp(section, settings[i].section) == 0) {
+            buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", settings[i].key);
+        }
+    }
     return source_fail(source, "%s%s%s%s is not a setting; there are %s", section[0] ? "[" : "",
                        section, section[0] ? "] " : "", key, buf_c_text(&known));
-}
-
-static const char *setting_label(const struct setting *setting, char out[CONFIG_NAME_MAX])
-{
-    const char *section = setting->section;
-    snprintf(out, CONFIG_NAME_MAX, "%s%s%s%s", section[0] ? "[" : "", section,
-             section[0] ? "] " : "", setting->key);
-    return out;
 }
 
 static bool take_pair(struct source *source, const char *section, const char *key,
@@ -265,7 +245,8 @@ static bool take_pair(struct source *source, const char *section, const char *ke
     if (setting == NULL) {
         return refuse_key(source, section, key);
     }
-    setting_label(setting, label);
+    snprintf(label, sizeof label, "%s%s%s%s", section[0] ? "[" : "", section,
+             section[0] ? "] " : "", setting->key);
     if (source->config->given[setting - settings] == CONFIG_FILE) {
         return source_fail(source, "%s is given twice", label);
     }

@@ -17,10 +17,10 @@ static const struct option *find_option(const struct option *options, struct str
     return NULL;
 }
 
-static const struct option *find_letter(const struct option *options, char letter)
+static const struct option *find_letter(const struct option *options, struct str word)
 {
     for (const struct option *option = options; option->name != NULL; option++) {
-        if (option->letter == letter) {
+        if (word.len > 1 && word.ptr[0] == '-' && option->letter == word.ptr[1]) {
             return option;
         }
     }
@@ -98,15 +98,6 @@ static bool parse_option(const struct option *options, int argc, char **argv, in
            store_value(option, value, target, err);
 }
 
-/* -q mail, -qmail: what stands behind the letter is its value, or else the next word. */
-static bool parse_letter(const struct option *option, int argc, char **argv, int *i, void *target,
-                         struct err *err)
-{
-    struct str after = str_from(str_of(argv[*i]), 2), value;
-    return find_value(option, after.len > 0 ? after : STR_NONE, argc, argv, i, &value, err) &&
-           store_value(option, value, target, err);
-}
-
 static bool add_word(struct words *words, struct str word, struct err *err)
 {
     if (words->count == WORDS_MAX) {
@@ -135,8 +126,7 @@ bool option_parse(const struct option *options, int argc, char **argv, void *tar
     *help = false;
     for (int i = 0; ok && !*help && i < argc; i++) {
         struct str word = str_of(argv[i]);
-        const struct option *short_one =
-            word.len > 1 && word.ptr[0] == '-' ? find_letter(options, word.ptr[1]) : NULL;
+        const struct option *short_one = find_letter(options, word);
         if (only_words) {
             ok = add_word(words, word, err);
         } else if (str_is(word, "--")) {
@@ -146,7 +136,10 @@ bool option_parse(const struct option *options, int argc, char **argv, void *tar
         } else if (str_starts(word, STR("--"))) {
             ok = parse_option(options, argc, argv, &i, target, err);
         } else if (short_one != NULL) {
-            ok = parse_letter(short_one, argc, argv, &i, target, err);
+            /* -q mail, -qmail: its value stands behind the letter, or else is the next word. */
+            struct str behind = word.len > 2 ? str_from(word, 2) : STR_NONE, value;
+            ok = find_value(short_one, behind, argc, argv, &i, &value, err) &&
+                 store_value(short_one, value, target, err);
         } else {
             ok = parse_word(words, word, err);
         }

@@ -101,13 +101,6 @@ bool remote_call(struct remote *remote, const char *method, struct str path, str
     return true;
 }
 
-static bool is_terminal(struct remote *remote, struct str task)
-{
-    enum task_state state;
-    struct str name = json_find_str(task, "state", &remote->arena);
-    return task_state_parse(name, &state) && task_state_terminal(state);
-}
-
 bool remote_wait(struct remote *remote, struct str id, struct str *task, struct err *err)
 {
     const struct client_call call = {
@@ -117,7 +110,9 @@ bool remote_wait(struct remote *remote, struct str id, struct str *task, struct 
     };
     struct client_answer answer;
     while (remote_call_whole(remote, &call, &answer, err)) {
-        if (is_terminal(remote, answer.body)) {
+        enum task_state state;
+        struct str name = json_find_str(answer.body, "state", &remote->arena);
+        if (task_state_parse(name, &state) && task_state_terminal(state)) {
             *task = answer.body;
             return true;
         }

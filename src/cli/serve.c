@@ -25,17 +25,9 @@ struct serve {
     struct option_maybe test_clock;
 };
 
-static bool read_settings(const struct serve *serve, struct config *config, struct err *err)
-{
-    return setup_config(&serve->setup, config, err) &&
-           config_flag(config, "", "listen", serve->listen, err) &&
-           config_flag(config, "", "broker", serve->broker, err) &&
-           config_flag(config, "workers", "count", serve->workers, err) &&
-           config_flag(config, "tls", "cert", serve->tls_cert, err) &&
-           config_flag(config, "tls", "key", serve->tls_key, err);
-}
-
-static bool read_options(const struct serve *serve, struct node_options *out, struct err *err)
+/* What was typed becomes settings, and what is no setting the node's options. */
+static bool read_options(const struct serve *serve, struct config *config, struct node_options *out,
+                         struct err *err)
 {
     *out = (struct node_options){
         .insecure = serve->insecure,
@@ -43,9 +35,15 @@ static bool read_options(const struct serve *serve, struct node_options *out, st
         .test_clock = serve->test_clock.given,
         .test_clock_ms = clock_real_wall_ms(),
     };
-    return str_absent(serve->test_clock.value) ||
-           time_parse(serve->test_clock.value, &out->test_clock_ms, err) ||
-           err_wrap(err, "--test-clock");
+    return setup_config(&serve->setup, config, err) &&
+           config_flag(config, "", "listen", serve->listen, err) &&
+           config_flag(config, "", "broker", serve->broker, err) &&
+           config_flag(config, "workers", "count", serve->workers, err) &&
+           config_flag(config, "tls", "cert", serve->tls_cert, err) &&
+           config_flag(config, "tls", "key", serve->tls_key, err) &&
+           (str_absent(serve->test_clock.value) ||
+            time_parse(serve->test_clock.value, &out->test_clock_ms, err) ||
+            err_wrap(err, "--test-clock"));
 }
 
 /* Small from the start: what a process never asks for it need not give back. */
@@ -59,20 +57,15 @@ static void stay_small(void)
     pthread_attr_destroy(&attributes);
 }
 
-static void say_ready(const struct node *node)
-{
-    const char *scheme = str_absent(node->config->tls_cert) ? "http" : "https";
-    printf("errand: ready on %s://" STR_FMT "\n", scheme, STR_ARG(node->auth.listen));
-    fflush(stdout);
-}
-
 static enum exit_status run_node(struct config *config, const struct node_options *options)
 {
     SCOPED(mem_free_at) struct node *node = mem_new(struct node);
     struct err err = ERR_INIT;
     bool opened = node_open(node, config, options, &err), served = true;
     if (opened) {
-        say_ready(node);
+        const char *scheme = str_absent(config->tls_cert) ? "http" : "https";
+        printf("errand: ready on %s://" STR_FMT "\n", scheme, STR_ARG(node->auth.listen));
+        fflush(stdout);
         served = node_run(node);
     }
     node_close(node);
@@ -86,7 +79,7 @@ static enum exit_status run_serve(const void *options, const struct words *words
     struct node_options node;
     struct err err = ERR_INIT;
     (void)words;
-    if (!read_settings(serve, &config, &err) || !read_options(serve, &node, &err)) {
+    if (!read_options(serve, &config, &node, &err)) {
         return verb_usage(&err);
     }
     signal(SIGPIPE, SIG_IGN);

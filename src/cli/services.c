@@ -39,15 +39,10 @@ static const enum mail_tls tls_of[] = {
     MAIL_TLS_REQUIRED, MAIL_TLS_NONE,     MAIL_TLS_REQUIRED, MAIL_TLS_NONE,
 };
 
-static bool check_from(struct str from, struct err *err)
-{
-    struct mail_address address;
-    return mail_address_read(from, "from", &address, err) || err_wrap(err, "[smtp]");
-}
-
 static bool read_smtp(struct config *config, struct services *out, struct err *err)
 {
     const struct secret_place password = {config->smtp_password_env, config->smtp_password_file};
+    struct mail_address from;
     out->has_smtp = !str_absent(config->smtp_url);
     out->mail_from = config->smtp_from;
     out->smtp = (struct mailer_options){.url = config->smtp_url,
@@ -57,8 +52,9 @@ static bool read_smtp(struct config *config, struct services *out, struct err *e
         return needs(config->smtp_from, config->smtp_url, "smtp", "url", err);
     }
     return needs(config->smtp_url, config->smtp_from, "smtp", "from", err) &&
-           check_url(config->smtp_url, "[smtp] url", err) && check_from(config->smtp_from, err) &&
-           (secret_read(&password, &config->arena, &out->smtp.password, err) ||
+           check_url(config->smtp_url, "[smtp] url", err) &&
+           ((mail_address_read(config->smtp_from, "from", &from, err) &&
+             secret_read(&password, &config->arena, &out->smtp.password, err)) ||
             err_wrap(err, "[smtp]"));
 }
 

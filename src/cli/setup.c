@@ -95,12 +95,6 @@ static bool check_broker(const char *field, struct str broker, bool shared, stru
                      "%s: Redis needs a store that nodes can share: store = postgres://…", field);
 }
 
-/* Nodes that share a store and have no Redis poll it; one node alone knows everything. */
-static struct str broker_url(struct str broker, bool shared)
-{
-    return is_redis(broker) ? broker : shared ? STR("poll:") : STR("memory:");
-}
-
 bool setup_broker(const struct config *config, struct broker_options *out, struct err *err)
 {
     bool shared = !str_absent(config->store) && is_postgres(config->store);
@@ -115,7 +109,11 @@ bool setup_broker(const struct config *config, struct broker_options *out, struc
         return err_set(err, ERR_INVALID,
                        "broker_high and broker_low: both must be redis://, or neither");
     }
-    *out = (struct broker_options){.url = broker_url(high, shared), .prefix = config->redis_prefix};
+    /* Nodes that share a store and have no Redis poll it; one node alone knows everything. */
+    *out = (struct broker_options){.url = is_redis(high) ? high
+                                          : shared       ? STR("poll:")
+                                                         : STR("memory:"),
+                                   .prefix = config->redis_prefix};
     if (is_redis(out->url) && !str_eq(low, high)) {
         out->low_url = low;
     }

@@ -61,17 +61,6 @@ static bool read_size(struct str text, int64_t *out, struct err *err)
     return true;
 }
 
-static bool read_duration(struct str text, int64_t *out, struct err *err)
-{
-    return duration_parse(text, out, NULL) ||
-           refuse(text, "a duration; write for example 30s, 10m, 1h30m or 30d", err);
-}
-
-static bool read_number(struct str text, int64_t *out, struct err *err)
-{
-    return str_i64(text, out) || refuse(text, "a whole number", err);
-}
-
 static bool read_real(struct str text, double *out, struct err *err)
 {
     char copy[REAL_TEXT_MAX] = "";
@@ -110,15 +99,6 @@ static bool read_choice(const char *choices, struct str text, int64_t *out, stru
                    text.ptr, choices);
 }
 
-static bool read_text(struct str text, struct str *out, struct err *err)
-{
-    if (text.len == 0) {
-        return err_set(err, ERR_INVALID, "the value is empty");
-    }
-    *out = text;
-    return true;
-}
-
 static void write_quantity(struct buf *buf, enum value_kind kind, int64_t value)
 {
     if (kind == VALUE_DURATION) {
@@ -155,7 +135,11 @@ bool value_read(const struct value_rule *rule, struct str text, void *out, struc
     bool ok = false;
     switch (rule->kind) {
     case VALUE_TEXT:
-        return read_text(text, out, err);
+        if (text.len == 0) {
+            return err_set(err, ERR_INVALID, "the value is empty");
+        }
+        *(struct str *)out = text;
+        return true;
     case VALUE_REAL:
         return read_real(text, out, err);
     case VALUE_BOOL:
@@ -163,13 +147,14 @@ bool value_read(const struct value_rule *rule, struct str text, void *out, struc
     case VALUE_CHOICE:
         return read_choice(rule->choices, text, out, err);
     case VALUE_NUMBER:
-        ok = read_number(text, &quantity, err);
+        ok = str_i64(text, &quantity) || refuse(text, "a whole number", err);
         break;
     case VALUE_SIZE:
         ok = read_size(text, &quantity, err);
         break;
     case VALUE_DURATION:
-        ok = read_duration(text, &quantity, err);
+        ok = duration_parse(text, &quantity, NULL) ||
+             refuse(text, "a duration; write for example 30s, 10m, 1h30m or 30d", err);
         break;
     }
     if (!ok || !in_bounds(rule, quantity, err)) {

@@ -3,6 +3,11 @@
  * One rule says what a value must look like; the message of a refusal says what would be right.
  * Options (option.h) and settings (config.h) share these rules, so "10m" means the same everywhere.
  *
+ * wire/form.h describes the fields of JSON, where a number is a number and a refusal names a field;
+ * here everything is text, quantities have units, and a refusal shows an example. Its rows would
+ * carry kinds and uses that nobody types, so the two stay apart: what an option is called on the
+ * wire is its `field`.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_CLI_VALUE_H
 #define ERRAND_CLI_VALUE_H
