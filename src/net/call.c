@@ -35,17 +35,6 @@ bool call_json(struct call *call, struct json *json, struct err *err)
     return true;
 }
 
-bool call_fields(struct call *call, struct fields fields, bool optional, void *into,
-                 struct err *err)
-{
-    struct json json;
-    if (optional && call->exchange->request.body.len == 0) {
-        return true;
-    }
-    return call_json(call, &json, err) && fields_read(&json, fields, into, err) &&
-           json_end(&json, err);
-}
-
 const struct form form_nothing = {NULL, 0};
 
 bool call_body(struct call *call, const struct form *form, bool optional, void *into,
@@ -65,11 +54,6 @@ bool call_asked(struct call *call, const struct form *form, void *into, struct e
 {
     return form_query(call->exchange->request.query, form == NULL ? &form_nothing : form,
                       call->arena, into, err);
-}
-
-bool call_params(struct call *call, struct params params, void *into, struct err *err)
-{
-    return params_read(call->exchange->request.query, params, call->arena, into, err);
 }
 
 struct str call_user(const struct call *call)

@@ -13,9 +13,7 @@
 
 #include "base/channel.h"
 #include "net/api.h"
-#include "net/fields.h"
 #include "net/guess.h"
-#include "net/params.h"
 #include "wire/form.h"
 
 #define ANSWER_MAX      ((size_t)1 << 30) /* bytes of one answer; whole tasks stop long before */
@@ -67,17 +65,13 @@ struct call {
 /* The body as JSON. ERR_MEDIA if it says to be something else, ERR_INVALID if there is none. */
 MUST_CHECK bool call_json(struct call *call, struct json *json, struct err *err);
 
-/* The whole body by a table; an absent body is an empty object where `optional`. */
-MUST_CHECK bool call_fields(struct call *call, struct fields fields, bool optional, void *into,
-                            struct err *err);
-/* The same by a form, NULL: there may be no fields. `given` gets a bit for each row that was there,
- * or is NULL. */
+/* The whole body by a form, NULL: it may have no fields. An absent body is an empty object where
+ * `optional`; `given` gets a bit for each row that was there, or is NULL. */
 MUST_CHECK bool call_body(struct call *call, const struct form *form, bool optional, void *into,
                           uint64_t *given, struct err *err);
 extern const struct form form_nothing; /* of a body that says nothing */
 /* The query by a form; NULL: there may be none. */
 MUST_CHECK bool call_asked(struct call *call, const struct form *form, void *into, struct err *err);
-MUST_CHECK bool call_params(struct call *call, struct params params, void *into, struct err *err);
 struct str call_user(const struct call *call); /* its token is limited to this user; or absent */
 MUST_CHECK bool call_id(struct call *call, struct task_id *out, struct err *err); /* {id}, or 404 */
 

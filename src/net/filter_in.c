@@ -7,16 +7,6 @@
 
 /* ---- Pages ---- */
 
-bool limit_parse(struct str value, size_t *out, struct err *err)
-{
-    int64_t limit;
-    if (!param_i64("limit", value, 1, LIST_LIMIT_MAX, &limit, err)) {
-        return false;
-    }
-    *out = (size_t)limit;
-    return true;
-}
-
 struct str cursor_text(struct task_id last, char out[static CURSOR_TEXT])
 {
     int len = snprintf(out, CURSOR_TEXT, "%016llx%016llx", (unsigned long long)last.hi,
@@ -38,7 +28,7 @@ static bool half_parse(struct str value, uint64_t *out)
     return true;
 }
 
-bool cursor_parse(struct str value, struct task_id *out, struct err *err)
+static bool cursor_parse(struct str value, struct task_id *out, struct err *err)
 {
     struct str hi = {value.ptr, (CURSOR_TEXT - 1) / 2}, lo = {value.ptr + hi.len, hi.len};
     bool ok = value.len == CURSOR_TEXT - 1 && half_parse(hi, &out->hi) && half_parse(lo, &out->lo);

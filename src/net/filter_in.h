@@ -8,7 +8,6 @@
 #ifndef ERRAND_NET_FILTER_IN_H
 #define ERRAND_NET_FILTER_IN_H
 
-#include "net/params.h"
 #include "store/store.h"
 #include "wire/form.h"
 
@@ -45,10 +44,5 @@ extern const struct form_hook cursor_hook;
         .name = {"access_token", sizeof "access_token" - 1}, .kind = FORM_NONE, .use = FORM_SET,   \
         .about = "The token, for readers that send no headers."                                    \
     }
-
-/* The same for tables of setters. */
-MUST_CHECK bool cursor_parse(struct str value, struct task_id *out, struct err *err);
-MUST_CHECK bool limit_parse(struct str value, size_t *out, struct err *err);
-#define LIMIT_SCHEMA "{\"type\":\"integer\",\"minimum\":1,\"maximum\":500,\"default\":50}"
 
 #endif

@@ -26,13 +26,13 @@ route_fn on_team_create, on_team_list, on_team_show, on_team_end, on_team_claim,
     on_team_mail, on_team_stream;
 route_fn on_health, on_ready, on_openapi, on_test_clock;
 
-extern const struct params documents_params, events_params, stream_params;
+extern const struct form events_form, stream_form, team_stream_form, documents_form, queue_form,
+    clock_form;
 extern const struct form show_form, assistant_form, schedule_list_form, schedule_next_form,
     schedule_pause_form, schedule_window_form, execution_list_form, notification_list_form,
     notification_stream_form, usage_form, calendar_form, schedule_calendar_form;
 
 extern const struct form team_list_form, team_mail_form, team_claim_form;
-extern const struct params team_stream_params;
 
 /* Tasks that were claimed for nobody go back, which costs no retry. */
 struct api;

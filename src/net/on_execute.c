@@ -33,36 +33,23 @@ static bool same_secret(struct str a, struct str b)
     return CRYPTO_memcmp(one, other, sizeof one) == 0;
 }
 
-/* What is not ours is passed over: others' requests carry more. */
-static bool read_member(struct json *json, struct str key, struct execute *out, struct err *err)
-{
-    struct str *text = str_is(key, "taskId")          ? &out->schedule
-                       : str_is(key, "chatId")        ? &out->chat
-                       : str_is(key, "purposeOfTask") ? &out->purpose
-                                                      : NULL;
-    if (json_take_null(json)) {
-        return true;
-    }
-    return str_is(key, "isAWakeUpCall") ? json_bool(json, &out->wakes, err)
-           : text == &out->chat         ? field_text(json, 0, SCHEDULE_NAME_MAX, text, err)
-           : text == &out->purpose      ? field_text(json, 0, SCHEDULE_PURPOSE_MAX, text, err)
-           : text != NULL               ? field_str(json, text, err)
-                                        : json_skip(json, err);
-}
+#define ROW(label, member, kind, ...)                                                              \
+    FORM_ROW(label, struct execute, member, kind, FORM_SET | FORM_NULL, __VA_ARGS__)
 
+static const struct form_row rows[] = {
+    ROW("taskId", schedule, FORM_TEXT, 0),
+    ROW("chatId", chat, FORM_TEXT, .max = SCHEDULE_NAME_MAX),
+    ROW("purposeOfTask", purpose, FORM_TEXT, .max = SCHEDULE_PURPOSE_MAX),
+    ROW("isAWakeUpCall", wakes, FORM_BOOL, 0),
+};
+
+/* What is not ours is passed over: others' requests carry more. */
 static bool read_body(struct call *call, struct execute *out, struct err *err)
 {
+    static const struct form form = FORM(rows);
     struct json json;
-    struct str key;
-    if (!call_json(call, &json, err) || !json_enter_object(&json, err)) {
-        return false;
-    }
-    while (json_member(&json, &key, err)) {
-        if (!read_member(&json, key, out, err)) {
-            return false;
-        }
-    }
-    return json_end(&json, err);
+    return call_json(call, &json, err) &&
+           form_load(call->exchange->request.body, &form, call->arena, out, err);
 }
 
 /* Whoever was wrong too often waits, and what it sends meanwhile is not looked at. */

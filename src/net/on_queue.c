@@ -11,16 +11,37 @@
 
 #define QUEUE_LIMIT_MAX 1000000 /* of each setting */
 
+static void show_counts(struct json_writer *w, const struct form_row *row, const void *from)
+{
+    counts_put(w, row->name.ptr, ((const struct queue_view *)from)->counts);
+}
+
+static const struct form_hook counts_hook = {.show = show_counts};
+
+#define ROW(label, member, kind, use, ...)                                                         \
+    FORM_ROW(label, struct queue_view, member, kind, FORM_SHOWN | (use), __VA_ARGS__)
+#define LIMIT (FORM_SET | FORM_NULL) /* null lifts it, as 0 does */
+
+/* clang-format off */
+static const struct form_row rows[] = {
+    ROW("name", settings.name, FORM_TEXT, FORM_ALWAYS, 0),
+    ROW("paused", settings.paused, FORM_BOOL, 0, 0),
+    ROW("maxConcurrent", settings.max_concurrent, FORM_I64, LIMIT, .max = QUEUE_LIMIT_MAX,
+        .about = "0: no limit."),
+    ROW("ratePerSecond", settings.rate_per_second, FORM_F64, LIMIT | FORM_ALWAYS,
+        .max = QUEUE_LIMIT_MAX, .about = "0: no limit; else at least 0.00001."),
+    ROW("burst", settings.burst, FORM_I64, LIMIT, .max = QUEUE_LIMIT_MAX,
+        .about = "0: as many as the rate, at least 1."),
+    ROW("counts", counts, FORM_HOOK, FORM_ALWAYS, .hook = &counts_hook,
+        .schema = "{\"$ref\":\"#/components/schemas/Counts\"}"),
+};
+/* clang-format on */
+const struct form queue_form = FORM(rows);
+
 static void write_queue(struct json_writer *w, const struct queue_view *view)
 {
-    const struct store_queue *settings = &view->settings;
     json_open_object(w);
-    json_put_str(w, "name", settings->name);
-    json_put_bool(w, "paused", settings->paused);
-    json_put_i64(w, "maxConcurrent", settings->max_concurrent);
-    json_put_f64(w, "ratePerSecond", settings->rate_per_second);
-    json_put_i64(w, "burst", settings->burst);
-    counts_put(w, "counts", view->counts);
+    form_show(w, &queue_form, view);
     json_close_object(w);
 }
 
@@ -40,7 +61,7 @@ static void answer_queues(struct call *call)
 
 bool on_queue_list(struct call *call, struct err *err)
 {
-    if (!call_params(call, no_params, NULL, err)) {
+    if (!call_asked(call, NULL, NULL, err)) {
         return false;
     }
     call->own = call_command(call, COMMAND_QUEUES);
@@ -66,7 +87,7 @@ static void answer_found(struct call *call)
 
 bool on_queue_show(struct call *call, struct err *err)
 {
-    if (!call_params(call, no_params, NULL, err)) {
+    if (!call_asked(call, NULL, NULL, err)) {
         return false;
     }
     call->own = call_command(call, COMMAND_QUEUES);
@@ -75,46 +96,6 @@ bool on_queue_show(struct call *call, struct err *err)
 }
 
 /* ---- Setting ---- */
-
-/* Null lifts a limit, as 0 does. */
-static bool set_limit(struct json *json, int64_t *out, struct err *err)
-{
-    *out = 0;
-    return json_take_null(json) || field_i64(json, 0, QUEUE_LIMIT_MAX, out, err);
-}
-
-static bool set_max_concurrent(struct json *json, void *into, struct err *err)
-{
-    struct command_queue *queue = into;
-    queue->has_max_concurrent = true;
-    return set_limit(json, &queue->set.max_concurrent, err);
-}
-
-static bool set_rate(struct json *json, void *into, struct err *err)
-{
-    struct command_queue *queue = into;
-    double *rate = &queue->set.rate_per_second;
-    queue->has_rate = true;
-    if (json_take_null(json)) {
-        return true;
-    }
-    return field_f64(json, 0, QUEUE_LIMIT_MAX, rate, err) &&
-           (*rate == 0 || *rate >= RATE_MIN ||
-            json_refuse(json, err, "must be 0 (no limit) or at least %.5f", RATE_MIN));
-}
-
-static bool set_burst(struct json *json, void *into, struct err *err)
-{
-    struct command_queue *queue = into;
-    queue->has_burst = true;
-    return set_limit(json, &queue->set.burst, err);
-}
-
-static const struct field settings_table[] = {
-    FIELD("maxConcurrent", set_max_concurrent),
-    FIELD("ratePerSecond", set_rate),
-    FIELD("burst", set_burst),
-};
 
 static void answer_queue(struct call *call)
 {
@@ -151,20 +132,30 @@ static void give_queue(struct call *call, const struct command_queue *queue)
 
 bool on_queue_set(struct call *call, struct err *err)
 {
-    struct command_queue queue = {0};
-    if (!check_settable(call, err) || !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS(settings_table), false, &queue, err)) {
+    struct queue_view view = {0};
+    uint64_t given = 0;
+    if (!check_settable(call, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, &queue_form, false, &view, &given, err)) {
         return false;
     }
-    give_queue(call, &queue);
+    double rate = MAX(view.settings.rate_per_second, 0);
+    if (rate > 0 && rate < RATE_MIN) {
+        return err_field(err, "ratePerSecond",
+                         "ratePerSecond must be 0 (no limit) or at least %.5f", RATE_MIN);
+    }
+    view.settings.rate_per_second = rate;
+    give_queue(call, &(struct command_queue){
+                         .has_max_concurrent = form_given(&queue_form, given, "maxConcurrent"),
+                         .has_rate = form_given(&queue_form, given, "ratePerSecond"),
+                         .has_burst = form_given(&queue_form, given, "burst"),
+                         .set = view.settings});
     return true;
 }
 
 static bool pause_queue(struct call *call, bool paused, struct err *err)
 {
-    if (!(paused ? check_settable : check_name)(call, err) ||
-        !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS_NONE, true, NULL, err)) {
+    if (!(paused ? check_settable : check_name)(call, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, NULL, true, NULL, NULL, err)) {
         return false;
     }
     give_queue(call, &(struct command_queue){.has_paused = true, .set.paused = paused});
@@ -183,8 +174,8 @@ bool on_queue_resume(struct call *call, struct err *err)
 
 bool on_queue_purge(struct call *call, struct err *err)
 {
-    if (!check_name(call, err) || !call_params(call, no_params, NULL, err) ||
-        !call_fields(call, FIELDS_NONE, true, NULL, err)) {
+    if (!check_name(call, err) || !call_asked(call, NULL, NULL, err) ||
+        !call_body(call, NULL, true, NULL, NULL, err)) {
         return false;
     }
     struct task_filter filter = {

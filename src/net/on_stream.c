@@ -10,23 +10,6 @@
 #include "net/call.h"
 #include "net/on.h"
 
-#define TYPES_SCHEMA "{\"type\":\"string\",\"description\":\"state,progress,log,queue,leader\"}"
-#define TEXT_SCHEMA  "{\"type\":\"string\"}"
-#define STREAM_ROWS                                                                                \
-    PARAM("types", NULL, TYPES_SCHEMA, "Only these kinds of events, comma separated."),            \
-        PARAM("lastEventId", NULL, TEXT_SCHEMA, "Resume behind this event; a header does too."),   \
-        PARAM("access_token", NULL, TEXT_SCHEMA, "The token, for readers that send no headers.")
-
-/* Read by events_filter_parse(); here for openapi.json. */
-static const struct param stream_table[] = {STREAM_ROWS};
-static const struct param events_table[] = {
-    STREAM_ROWS,
-    PARAM("taskType", NULL, TEXT_SCHEMA, "Only events of tasks of this type."),
-    PARAM("documentId", NULL, TEXT_SCHEMA, "Only events of tasks of this document."),
-};
-const struct params stream_params = {stream_table, ARRAY_LEN(stream_table)};
-const struct params events_params = {events_table, ARRAY_LEN(events_table)};
-
 bool on_events(struct call *call, struct err *err)
 {
     struct events_filter filter;

@@ -13,7 +13,7 @@
 static bool ask(struct call *call, enum command_kind kind, void (*done)(struct call *call),
                 struct err *err)
 {
-    if (!call_params(call, no_params, NULL, err)) {
+    if (!call_asked(call, NULL, NULL, err)) {
         return false;
     }
     call->own = call_command(call, kind);
@@ -73,22 +73,27 @@ static void answer_documents(struct call *call)
     call_answer(call, 200);
 }
 
-static bool set_locked(void *into, struct str value, struct err *err)
+static bool take_locked(const struct form_row *row, struct str value, void *into, struct err *err)
 {
     (void)into;
     return str_is(value, "true") ||
-           err_field(err, "locked", "locked must be true: only locked documents are listed");
+           err_field(err, row->name.ptr, "locked must be true: only locked documents are listed");
 }
 
-static const struct param documents_table[] = {
-    PARAM("locked", set_locked, "{\"type\":\"boolean\",\"const\":true}",
-          "Only locked documents are known as such."),
+static const struct form_hook locked_hook = {.text = take_locked};
+static const struct form_row documents_rows[] = {
+    {.name = {"locked", sizeof "locked" - 1},
+     .kind = FORM_HOOK,
+     .use = FORM_SET,
+     .hook = &locked_hook,
+     .schema = "{\"type\":\"boolean\",\"const\":true}",
+     .about = "Only locked documents are known as such."},
 };
-const struct params documents_params = {documents_table, ARRAY_LEN(documents_table)};
+const struct form documents_form = FORM(documents_rows);
 
 bool on_document_list(struct call *call, struct err *err)
 {
-    if (!call_params(call, documents_params, NULL, err)) {
+    if (!call_asked(call, &documents_form, NULL, err)) {
         return false;
     }
     call->own = call_command(call, COMMAND_DOCUMENTS);
@@ -158,7 +163,7 @@ static void answer_worker(struct call *call)
 
 static bool signal_worker(struct call *call, enum worker_signal signal, struct err *err)
 {
-    if (!call_fields(call, FIELDS_NONE, true, NULL, err)) {
+    if (!call_body(call, NULL, true, NULL, NULL, err)) {
         return false;
     }
     struct str id = call->name;
@@ -345,23 +350,13 @@ bool on_openapi(struct call *call, struct err *err)
 /* ---- The test clock ---- */
 
 struct clock_in {
-    bool has_advance, has_set;
     int64_t advance_ms, set_ms;
 };
-
-static bool set_advance(struct json *json, void *into, struct err *err)
-{
-    struct clock_in *in = into;
-    in->has_advance = true;
-    return field_i64(json, 0, TASK_TIME_MAX_MS, &in->advance_ms, err);
-}
-
-static bool set_time(struct json *json, void *into, struct err *err)
-{
-    struct clock_in *in = into;
-    in->has_set = true;
-    return field_time(json, &in->set_ms, err);
-}
+static const struct form_row clock_rows[] = {
+    FORM_ROW("advanceMs", struct clock_in, advance_ms, FORM_I64, FORM_SET, .max = TASK_TIME_MAX_MS),
+    FORM_ROW("set", struct clock_in, set_ms, FORM_TIME, FORM_SET, 0),
+};
+const struct form clock_form = FORM(clock_rows);
 
 static void answer_clock(struct call *call)
 {
@@ -374,20 +369,21 @@ static void answer_clock(struct call *call)
 
 bool on_test_clock(struct call *call, struct err *err)
 {
-    static const struct field table[] = {FIELD("advanceMs", set_advance), FIELD("set", set_time)};
     struct clock_in in = {0};
+    uint64_t given = 0;
     if (!call->api->options.test_clock) {
         return err_set(err, ERR_NOT_FOUND, "this server was not started with --test-clock");
     }
-    if (!call_fields(call, FIELDS(table), false, &in, err)) {
+    if (!call_body(call, &clock_form, false, &in, &given, err)) {
         return false;
     }
-    if (in.has_advance == in.has_set) {
+    bool advances = form_given(&clock_form, given, "advanceMs");
+    if (advances == form_given(&clock_form, given, "set")) {
         return err_set(err, ERR_INVALID, "either advanceMs or set is needed");
     }
     struct command *command = call_command(call, COMMAND_CLOCK);
-    command->clock.relative = in.has_advance;
-    command->clock.ms = in.has_advance ? in.advance_ms : in.set_ms;
+    command->clock.relative = advances;
+    command->clock.ms = advances ? in.advance_ms : in.set_ms;
     call->own = command;
     call->done = answer_clock;
     return true;

@@ -12,14 +12,6 @@
 #include "net/on.h"
 #include "net/team_call.h"
 
-#define TEXT_SCHEMA "{\"type\":\"string\"}"
-
-static const struct param stream_table[] = {
-    PARAM("lastEventId", NULL, TEXT_SCHEMA, "Resume behind this event; a header does too."),
-    PARAM("access_token", NULL, TEXT_SCHEMA, "The token, for readers that send no headers."),
-};
-const struct params team_stream_params = {stream_table, ARRAY_LEN(stream_table)};
-
 struct stream {
     struct team_call of; /* first */
     struct team team;

@@ -163,23 +163,10 @@ static void put_path_param(struct json_writer *w, const char *path)
     json_close_object(w);
 }
 
-static void put_query_param(struct json_writer *w, const struct param *param)
-{
-    json_open_object(w);
-    json_put_str(w, "name", param->name);
-    json_put_c(w, "in", "query");
-    json_put_c(w, "description", param->about);
-    json_put_raw(w, "schema", str_of(param->schema));
-    json_close_object(w);
-}
-
 static void put_parameters(struct json_writer *w, const struct route *route)
 {
     json_put_array(w, "parameters");
     put_path_param(w, route->path);
-    for (size_t i = 0; route->params != NULL && i < route->params->count; i++) {
-        put_query_param(w, &route->params->at[i]);
-    }
     if (route->query != NULL) {
         form_parameters(w, route->query);
     }
@@ -277,6 +264,8 @@ static const struct {
     {"Release", &finish_form, NULL, FINISH_RELEASE, false},
     {"CancelFilter", &filter_form, &reason_form, FORM_SET, false},
     {"RetryFilter", &filter_form, NULL, FORM_SET, false},
+    {"Queue", &queue_form, NULL, FORM_SHOWN, false},
+    {"QueueSettings", &queue_form, NULL, FORM_SET, false},
     {"Finish", &finish_form, NULL, FORM_SET, false},
 };
 

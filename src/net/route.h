@@ -6,7 +6,6 @@
 #define ERRAND_NET_ROUTE_H
 
 #include "net/auth.h"
-#include "net/params.h"
 #include "wire/http.h"
 
 struct call;
@@ -21,12 +20,11 @@ struct route {
     enum access access;
     route_fn *handle;
     const char *summary;
-    const char *answers; /* "201 CreateAnswer, 200 Task": statuses with schemas of the body */
-    const char *faults;  /* further statuses of Error: "404 409"; or NULL */
-    const char *request; /* schema of the body; NULL: it has none */
-    const struct params *params; /* of the query; NULL: none */
-    const struct form *query;    /* the same, by a form */
-    const char *media;           /* of the answer; NULL: application/json */
+    const char *answers;      /* "201 CreateAnswer, 200 Task": statuses with schemas of the body */
+    const char *faults;       /* further statuses of Error: "404 409"; or NULL */
+    const char *request;      /* schema of the body; NULL: it has none */
+    const struct form *query; /* its parameters; NULL: none */
+    const char *media;        /* of the answer; NULL: application/json */
     bool optional_body;
     size_t body_max; /* bytes; 0: the server's limit */
     bool claims;     /* gives tasks away, whoever's they are */

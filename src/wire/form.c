@@ -557,7 +557,12 @@ bool form_load(struct str body, const struct form *form, struct arena *arena, vo
     }
     while (json_member(&json, &key, err)) {
         const struct form_row *row = find_row(&reading, key);
-        if (row != NULL && row->name.len == key.len && !read_value(&json, row, into, err)) {
+        if (row == NULL || row->name.len > key.len) {
+            continue;
+        }
+        if (can_unset(row, FORM_SET) && json_take_null(&json)) {
+            unset(row, into);
+        } else if (!read_value(&json, row, into, err)) {
             return false;
         }
     }

@@ -51,6 +51,7 @@ enum form_use {
     FORM_DEFAULT = 256, /* `standard` (of a text: `standard_text`) is its value if none is given */
     FORM_LOOSE = 512,   /* form_check() does not hold it to its limits: others may set it, too. Of a
                            time: any time will do */
+    FORM_EMPTY = 1024,  /* empty in a query is as if it were not given */
     FORM_OWN = 1 << 16, /* this bit and those above are the form's own: kinds of requests */
 };
 

@@ -140,10 +140,10 @@ bool form_query(struct str query, const struct form *form, struct arena *arena, 
             return refuse_name(name, "is given twice", err);
         }
         seen |= bit;
-        if (value.len == 0) {
+        if (value.len == 0 && !(row->use & FORM_EMPTY)) {
             return refuse_name(name, "must not be empty", err);
         }
-        if (!form_text(row, value, into, err)) {
+        if (value.len > 0 && !form_text(row, value, into, err)) {
             return false;
         }
     }

@@ -79,7 +79,7 @@ static void put_text(struct json_writer *w, const struct form_row *row, unsigned
     if (use == FORM_SHOWN) {
         return;
     }
-    if (row->min > 0 || use & FORM_ASK) {
+    if (row->min > 0 || (use & FORM_ASK && !(row->use & FORM_EMPTY))) {
         json_put_i64(w, "minLength", MAX(row->min, 1));
     }
     if (row->max > 0 && row->max != INT64_MAX) {

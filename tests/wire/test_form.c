@@ -218,6 +218,16 @@ TEST(a_struct_is_shown_with_its_objects_and_without_what_is_unset)
               "\"double\":0}");
 }
 
+TEST(a_change_takes_over_what_was_given_and_leaves_the_rest)
+{
+    struct thing thing = example(), to = {.colour = GREEN, .small = 7, .tags_count = 0};
+    form_apply(&form, form_bit(&form, "colour") | form_bit(&form, "tags"), &to, &thing);
+    CHECK_EQ(thing.colour, GREEN);
+    CHECK_EQ(thing.tags_count, 0);
+    CHECK_EQ(thing.small, 3);
+    CHECK_STR(thing.name, "ann");
+}
+
 TEST(a_copy_has_texts_of_its_own)
 {
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
