@@ -188,19 +188,11 @@ static struct order order_of(struct batch *batch, const struct schedule *schedul
 
 /* ---- The WEB ---- */
 
-static void tell(struct batch *batch, const struct notification *notification)
-{
-    SCOPED(buf_fini) struct buf json = BUF_INIT(RECORD_BODY_MAX);
-    struct json_writer w = JSON_WRITER(&json);
-    notification_write(&w, notification);
-    guest_tell(batch, notification_topic(notification->user, guest_arena(batch)),
-               STR("notification"), buf_view(&json));
-    guest_tell(batch, NOTIFICATIONS_OF_ALL, STR("notification"), buf_view(&json));
-}
-
 static void notify(struct batch *batch, struct task_id schedule, struct task_id execution,
                    const struct message *message, int64_t retention_ms)
 {
+    SCOPED(buf_fini) struct buf json = BUF_INIT(RECORD_BODY_MAX);
+    struct json_writer w = JSON_WRITER(&json);
     int64_t now_ms = guest_now(batch).wall_ms;
     const struct notification notification = {
         .id = guest_make_id(batch),
@@ -214,9 +206,13 @@ static void notify(struct batch *batch, struct task_id schedule, struct task_id 
         .expires_ms = retention_ms == 0 ? 0 : now_ms + retention_ms,
     };
     struct record record = notification_record(&notification, guest_arena(batch));
-    if (guest_save_record(batch, &record)) {
-        tell(batch, &notification);
+    if (!guest_save_record(batch, &record)) {
+        return;
     }
+    notification_write(&w, &notification);
+    guest_tell(batch, notification_topic(notification.user, guest_arena(batch)),
+               STR("notification"), buf_view(&json));
+    guest_tell(batch, NOTIFICATIONS_OF_ALL, STR("notification"), buf_view(&json));
 }
 
 /* To store a notification is all that this delivery does, so it is done in the transaction that

@@ -75,15 +75,6 @@ bool planner_load_schedule(struct batch *batch, struct task_id id, bool *found,
 
 /* ---- What is due ---- */
 
-/* A record that cannot be read is never due again, so that it does not stop the others. */
-static bool put_aside(struct round *round, const struct record *record, const struct err *why)
-{
-    struct record aside = *record;
-    log_error("%s", why->text);
-    aside.due_ms = 0;
-    return planner_save(round->planner, round->batch, &aside, 1);
-}
-
 /* Many share a zone: it is looked for once in a row. */
 static bool find_zone(struct round *round, const struct schedule *schedule, struct err *err)
 {
@@ -95,13 +86,17 @@ static bool find_zone(struct round *round, const struct schedule *schedule, stru
     return zones_get(round->planner->with.zones, schedule->timezone, &round->zone, err);
 }
 
-/* Nor does one that can no longer be planned: it is FAILED and says why. */
+/* One schedule that is due. One that can no longer be planned is FAILED and says why; a record that
+ * cannot be read is never due again: neither stops the others. */
 static bool prepare(struct round *round, const struct record *record, struct firing *firing)
 {
     struct err err = ERR_INIT;
     struct schedule *schedule = arena_new(round->arena, struct schedule);
     if (!schedule_load(record, round->arena, schedule, &err)) {
-        return put_aside(round, record, &err);
+        struct record aside = *record;
+        log_error("%s", err.text);
+        aside.due_ms = 0;
+        return planner_save(round->planner, round->batch, &aside, 1);
     }
     firing->schedule = schedule;
     if (!find_zone(round, schedule, &err) ||

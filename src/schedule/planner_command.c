@@ -206,15 +206,6 @@ static bool find_repeat(struct wish *wish, struct str key)
     return !id_none(first);
 }
 
-static struct str run_key(struct wish *wish)
-{
-    char text[TASK_ID_TEXT];
-    return str_absent(wish->order->key)
-               ? STR_NONE
-               : arena_printf(wish->arena, "%s=" STR_FMT, id_text(wish->order->id, text).ptr,
-                              STR_ARG(wish->order->key));
-}
-
 /* Whether that many runs may begin on top of the schedule's own. */
 static bool may_run(struct wish *wish, size_t count)
 {
@@ -228,7 +219,12 @@ static void run(struct wish *wish)
 {
     struct round round;
     struct firing firing = {0};
-    struct str key = run_key(wish);
+    struct str key = STR_NONE;
+    char text[TASK_ID_TEXT];
+    if (!str_absent(wish->order->key)) {
+        key = arena_printf(wish->arena, "%s=" STR_FMT, id_text(wish->order->id, text).ptr,
+                           STR_ARG(wish->order->key));
+    }
     if (!find(wish) || find_repeat(wish, key) || !look_back(wish, &round, &firing)) {
         return;
     }

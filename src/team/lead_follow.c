@@ -237,16 +237,6 @@ static void follow_task(struct follow *f, size_t place)
 
 /* ---- The lead's own ---- */
 
-static bool read_split(struct follow *f, struct err *err)
-{
-    struct json json;
-    struct arena *arena = guest_arena(f->batch);
-    struct str tasks = json_find(f->now->result, "tasks", arena);
-    json_start(&json, str_absent(tasks) ? STR("null") : tasks, arena);
-    return team_tasks_read(&json, &f->team.tasks, err) &&
-           team_tasks_check(&f->team.tasks, arena, err);
-}
-
 static void follow_split(struct follow *f)
 {
     struct err err = ERR_INIT;
@@ -256,7 +246,14 @@ static void follow_split(struct follow *f)
     }
     if (f->now->state != TASK_COMPLETED) {
         fail(f, "split_failed", say_failed(f, STR("the split")));
-    } else if (!read_split(f, &err) || !lead_create_tasks(f->batch, &f->team, &err)) {
+        return;
+    }
+    struct json json;
+    struct str tasks = json_find(f->now->result, "tasks", arena);
+    json_start(&json, str_absent(tasks) ? STR("null") : tasks, arena);
+    if (!team_tasks_read(&json, &f->team.tasks, &err) ||
+        !team_tasks_check(&f->team.tasks, arena, &err) ||
+        !lead_create_tasks(f->batch, &f->team, &err)) {
         f->team.tasks.count = 0;
         fail(f, "split_failed", arena_str(arena, str_of(err.text)));
     } else if (lead_save(f->lead, f->batch, &f->team)) {

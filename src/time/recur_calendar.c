@@ -117,12 +117,6 @@ int64_t calendar_next(const struct recur *r, int64_t wall_s)
     return found > WALL_MAX_S ? NEVER : found;
 }
 
-static int64_t count_plain(const struct recur *r, int64_t from, int64_t end)
-{
-    int64_t day = wall_div(from, WALL_DAY_S);
-    return rank_in(r, day, DAY_END, end) - rank_in(r, day, DAY_END, from);
-}
-
 static int64_t count_in(const struct recur *r, int64_t period, int64_t from, int64_t end)
 {
     int64_t first = period_start(r, period), after = period_start(r, period + 1);
@@ -142,10 +136,10 @@ int64_t calendar_count(const struct recur *r, int64_t from, int64_t end, struct 
     if (from >= end) {
         return 0;
     }
-    if (r->plain) {
-        return count_plain(r, from, end);
-    }
     int64_t day = wall_div(from, WALL_DAY_S);
+    if (r->plain) {
+        return rank_in(r, day, DAY_END, end) - rank_in(r, day, DAY_END, from);
+    }
     for (; day <= last && effort->steps <= RECUR_COUNT_STEPS; effort->steps++) {
         int64_t period = calendar_period(r, day), to_go = periods_to_go(r, period);
         if (to_go == 0) {

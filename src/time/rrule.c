@@ -1,4 +1,5 @@
-/* time/rrule_parse.c: reads a rule, strictly. See rrule.h.
+/* time/rrule.c: reads a rule, strictly; fills what it leaves unsaid; writes it in its one canonical
+ * spelling. See rrule.h.
  *
  * Each part is one row of a table: its name, what its numbers may be, and where they go. What parts
  * may not stand together is a table too.
@@ -6,8 +7,8 @@
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
-#include "time/bits.h"
 #include "time/rrule.h"
+#include "time/bits.h"
 #include "time/wall.h"
 #include "wire/time.h"
 
@@ -328,4 +329,180 @@ bool rrule_parse(struct str text, struct rrule *out, struct err *err)
     }
     *out = rule;
     return true;
+}
+
+/* ---- Filling: what is unsaid comes from the start (RFC 5545, 3.3.10) ---- */
+
+#define BY_DATE (RRULE_BYDAY | RRULE_BYMONTHDAY | RRULE_BYYEARDAY | RRULE_BYWEEKNO)
+
+static void add_weekday(struct rrule *rule, int64_t day)
+{
+    rule->weekdays = (uint32_t)1 << wall_weekday(day);
+    rule->has |= RRULE_BYDAY;
+}
+
+static void add_month_day(struct rrule *rule, unsigned month_day)
+{
+    rule->month_days = (uint32_t)1 << month_day;
+    rule->has |= RRULE_BYMONTHDAY;
+}
+
+static void fill_date(struct rrule *rule, int64_t day)
+{
+    int64_t year;
+    unsigned month, month_day;
+    time_date_of(day, &year, &month, &month_day);
+    if ((rule->has & BY_DATE) == RRULE_BYWEEKNO) {
+        add_weekday(rule, day); /* a week alone is its day that the start is on */
+    }
+    if (rule->has & BY_DATE || rule->freq < RRULE_WEEKLY) {
+        return;
+    }
+    if (rule->freq == RRULE_WEEKLY) {
+        add_weekday(rule, day);
+        return;
+    }
+    add_month_day(rule, month_day);
+    if (rule->freq == RRULE_YEARLY && !(rule->has & RRULE_BYMONTH)) {
+        rule->months = (uint32_t)1 << month;
+        rule->has |= RRULE_BYMONTH;
+    }
+}
+
+/* A field of the clock: as given; else the start's where it is finer than the frequency, and any
+ * where it is not. */
+static uint64_t fill_field(const struct rrule *rule, unsigned part, uint64_t given,
+                           enum rrule_freq own, int64_t of_start, unsigned all)
+{
+    if (rule->has & part) {
+        return given;
+    }
+    return rule->freq > own ? BIT(of_start) : BIT(all) - 1;
+}
+
+void rrule_fill(struct rrule *rule, int64_t start_wall_s)
+{
+    int64_t tod = wall_mod(start_wall_s, WALL_DAY_S);
+    fill_date(rule, wall_div(start_wall_s, WALL_DAY_S));
+    rule->hours =
+        (uint32_t)fill_field(rule, RRULE_BYHOUR, rule->hours, RRULE_HOURLY, tod / 3600, 24);
+    rule->minutes =
+        fill_field(rule, RRULE_BYMINUTE, rule->minutes, RRULE_MINUTELY, tod / 60 % 60, 60);
+    rule->seconds = fill_field(rule, RRULE_BYSECOND, rule->seconds, RRULE_SECONDLY, tod % 60, 60);
+}
+
+/* ---- Writing ---- */
+
+/* Writes ";NAME=" before the first item and "," before every other. */
+struct item_list {
+    struct buf *buf;
+    const char *name;
+    bool begun;
+};
+
+static void add_item(struct item_list *list)
+{
+    if (list->begun) {
+        buf_char(list->buf, ',');
+    } else {
+        buf_printf(list->buf, ";%s=", list->name);
+    }
+    list->begun = true;
+}
+
+/* The numbers of a set, rising; those from the end as -n, rising too. */
+static void add_numbers(struct item_list *list, const uint64_t *words, const uint64_t *last_words,
+                        unsigned max)
+{
+    for (unsigned n = 0; n <= max; n++) {
+        if (bits_has(words, n)) {
+            add_item(list);
+            buf_u64(list->buf, n);
+        }
+    }
+    for (unsigned n = max; n > 0 && last_words != NULL; n--) {
+        if (bits_has(last_words, n)) {
+            add_item(list);
+            buf_printf(list->buf, "-%u", n);
+        }
+    }
+}
+
+static void write_list(struct buf *buf, const char *name, const uint64_t *words,
+                       const uint64_t *last_words, unsigned max)
+{
+    struct item_list list = {buf, name, false};
+    add_numbers(&list, words, last_words, max);
+}
+
+static void write_word(struct buf *buf, const char *name, uint64_t word, uint64_t last,
+                       unsigned max)
+{
+    write_list(buf, name, &word, &last, max);
+}
+
+static void write_weekday(struct item_list *list, const char *prefix, unsigned number,
+                          size_t weekday)
+{
+    add_item(list);
+    buf_c(list->buf, prefix);
+    if (number > 0) {
+        buf_u64(list->buf, number);
+    }
+    buf_c(list->buf, rrule_weekday_names[weekday]);
+}
+
+static void write_byday(struct buf *buf, const struct rrule *rule)
+{
+    struct item_list list = {buf, "BYDAY", false};
+    for (size_t day = 0; day < 7; day++) {
+        if (rule->weekdays >> day & 1) {
+            write_weekday(&list, "", 0, day);
+        }
+        for (uint64_t set = rule->nth[day]; set != 0; set &= set - 1) {
+            write_weekday(&list, "", bits_first(set), day);
+        }
+        for (unsigned n = 53; n > 0; n--) {
+            if (rule->nth_last[day] >> n & 1) {
+                write_weekday(&list, "-", n, day);
+            }
+        }
+    }
+}
+
+static void write_until(struct buf *buf, const struct rrule *rule)
+{
+    char text[TIME_TEXT_LEN + 1];
+    time_text(rule->until_s * 1000, text);
+    buf_printf(buf, ";UNTIL=%.4s%.2s%.2s", text, text + 5, text + 8);
+    if (rule->until != RRULE_UNTIL_DATE) {
+        buf_printf(buf, "T%.2s%.2s%.2s%s", text + 11, text + 14, text + 17,
+                   rule->until == RRULE_UNTIL_UTC ? "Z" : "");
+    }
+}
+
+void rrule_write(struct buf *buf, const struct rrule *rule)
+{
+    buf_printf(buf, "FREQ=%s", rrule_freq_names[rule->freq]);
+    if (rule->interval > 1) {
+        buf_printf(buf, ";INTERVAL=%u", rule->interval);
+    }
+    if (rule->count > 0) {
+        buf_printf(buf, ";COUNT=%u", rule->count);
+    }
+    if (rule->until != RRULE_ENDLESS) {
+        write_until(buf, rule);
+    }
+    write_byday(buf, rule);
+    write_word(buf, "BYHOUR", rule->hours, 0, 23);
+    write_word(buf, "BYMINUTE", rule->minutes, 0, 59);
+    write_word(buf, "BYMONTH", rule->months, 0, 12);
+    write_word(buf, "BYMONTHDAY", rule->month_days, rule->month_days_last, 31);
+    write_word(buf, "BYSECOND", rule->seconds, 0, 59);
+    write_list(buf, "BYSETPOS", rule->positions, rule->positions_last, 366);
+    write_word(buf, "BYWEEKNO", rule->weeks, rule->weeks_last, 53);
+    write_list(buf, "BYYEARDAY", rule->year_days, rule->year_days_last, 366);
+    if (rule->wkst > 0) {
+        buf_printf(buf, ";WKST=%s", rrule_weekday_names[rule->wkst]);
+    }
 }
