@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -25,7 +26,10 @@
 #include "wire/time.h"
 #include "wire/uri.h"
 
-#define FINDINGS_MAX   20 /* violations of the store that are shown one by one */
+#define FINDINGS_MAX 20 /* violations of the store that are shown one by one */
+#define COMPARE_PAUSE_MS                                                                           \
+    1500 /* between two looks at documents: no claim takes so long to commit                       \
+          */
 #define DISK_FAIL      (16 * MIB)
 #define DISK_WARN      (1024 * MIB)
 #define FILES_BESIDE   64                     /* descriptors besides connections */
@@ -210,12 +214,74 @@ static void check_redis(struct doctor *doctor, struct str url)
     redis_close(redis);
 }
 
+static void broker_close_at(struct broker **broker)
+{
+    broker_close(*broker);
+}
+
+/* Whether `one` is among what another look found, too. */
+static bool found_again(const struct fleet_difference *one, const struct fleet_difference *all,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_eq(all[i].document, one->document) && all[i].in_store == one->in_store &&
+            all[i].in_broker == one->in_broker) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Documents are held in the broker as the rows say, but for those that move this very moment: what
+ * differs is looked at twice. */
+static void compare_documents(struct doctor *doctor, const struct broker_options *options)
+{
+    SCOPED(token_place_fini) struct token_place place = {0};
+    SCOPED(broker_close_at) struct broker *broker = NULL;
+    struct arena *arena = &doctor->config.arena;
+    struct fleet_difference *first, *second = NULL;
+    size_t first_count = 0, second_count = 0, wrong = 0;
+    struct err err = ERR_INIT;
+    if (!token_place_open(&place, &doctor->config, false, &err) || place.steward == NULL ||
+        !broker_open(options, &broker, &err) ||
+        broker_check(broker) != BROKER_DOUBTED) { /* it lacks hints, and says so to its nodes */
+        return;
+    }
+    if (!fleet_compare(place.steward, broker, arena, &first, &first_count, &err)) {
+        return; /* check_store() has said why */
+    }
+    if (first_count > 0) {
+        poll(NULL, 0, COMPARE_PAUSE_MS);
+        if (!fleet_compare(place.steward, broker, arena, &second, &second_count, &err)) {
+            return;
+        }
+    }
+    for (size_t i = 0; i < first_count; i++) {
+        if (found_again(&first[i], second, second_count) && wrong++ < FINDINGS_MAX) {
+            say(doctor, "warn", "broker", "document " STR_FMT " is held %s",
+                STR_ARG(first[i].document),
+                !first[i].in_broker  ? "in the store and not in Redis"
+                : !first[i].in_store ? "in Redis and not in the store"
+                                     : "in the store and in Redis by different tasks");
+        }
+    }
+    if (wrong == 0) {
+        say(doctor, "ok", "broker", "documents are held as in the store");
+    } else {
+        say(doctor, "warn", "broker", "%zu differ; the leader's walk mends it in some seconds",
+            wrong);
+    }
+}
+
 static void check_broker(struct doctor *doctor)
 {
     struct broker_options broker;
     if (setup_broker(&doctor->config, &broker, NULL)) {
         check_redis(doctor, broker.url);
         check_redis(doctor, broker.low_url);
+        if (str_starts(broker.url, STR("redis://"))) {
+            compare_documents(doctor, &broker);
+        }
     }
 }
 

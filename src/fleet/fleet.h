@@ -81,6 +81,16 @@ MUST_CHECK bool fleet_clock_ask(struct steward *steward, struct fleet_clock *clo
  */
 bool fleet_clock_follow(const struct fleet_clock *measured, struct clock *clock);
 
+/* A document that is held in the store and not in the broker, the other way round, or in both by
+ * different holders. */
+struct fleet_difference {
+    struct str document;
+    bool in_store, in_broker;
+};
+/* What differs at this moment, by name; changes nothing. See compare.c for what that means. */
+MUST_CHECK bool fleet_compare(struct steward *steward, struct broker *broker, struct arena *arena,
+                              struct fleet_difference **out, size_t *count, struct err *err);
+
 struct fleet_status {
     bool leads, store_away;
     struct fleet_clock clock;

@@ -327,3 +327,34 @@ TEST(a_node_whose_engine_lost_its_broker_says_so_to_the_others_at_once)
     CHECK_STR(str_of(status(&w.stand).broker), "degraded");
     CHECK(strstr(w.rows.nodes[0].body, "\"broker\":\"degraded\"") != NULL);
 }
+
+/* ---- Documents, compared ---- */
+
+TEST(documents_that_store_and_broker_hold_alike_do_not_differ)
+{
+    struct rows rows = {0};
+    struct fleet_difference *found;
+    size_t count;
+    struct err err = ERR_INIT;
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    STAND(a);
+    stand_init(&a, &rows, "a", "memory:");
+    stand_tick(&a, 1000);
+    struct broker *broker = a.fleet->broker;
+    const char *const names[] = {"alike", "forgotten", "other"};
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        rows.held[rows.held_count++] =
+            (struct steward_held){.document = str_of(names[i]), .holder = {1 + i, 1}};
+    }
+    broker_hold(broker, STR("alike"), (struct task_id){1, 1}, STR_NONE);
+    broker_hold(broker, STR("other"), (struct task_id){9, 1}, STR_NONE);
+    broker_hold(broker, STR("orphan"), (struct task_id){8, 1}, STR_NONE);
+    CHECK_OK(fleet_compare(a.fleet->steward, broker, &arena, &found, &count, &err));
+    CHECK_EQ(count, 3);
+    CHECK_STR(found[0].document, "forgotten");
+    CHECK(found[0].in_store && !found[0].in_broker);
+    CHECK_STR(found[1].document, "orphan");
+    CHECK(!found[1].in_store && found[1].in_broker);
+    CHECK_STR(found[2].document, "other");
+    CHECK(found[2].in_store && found[2].in_broker);
+}

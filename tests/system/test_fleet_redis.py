@@ -260,6 +260,29 @@ def a_redis_cluster_whose_node_holds_all_slots_serves(nest):
 
 
 @test(server=False)
+def doctor_compares_documents_in_redis_with_those_in_the_store(nest):
+    fleet = Fleet(nest, nodes=1)
+    fleet.wait_broker(0, "redis")
+    fleet.node(0).create(taskType="t", documentId="dossier")
+    task = fleet.node(0).claim("w", waitMs=WAIT_MS)[0]
+    prefix = "errand:{dispatch2}:"
+    wait_for(lambda: fleet.redis.ask("HGET", prefix + "held", "dossier") == task["id"], "the hold in Redis")
+    said = said_of_broker(fleet)
+    check("documents are held as in the store" in said, said)
+    fleet.kill(0)  # nobody mends it
+    fleet.redis.ask("HDEL", prefix + "held", "dossier")
+    fleet.redis.ask("HSET", prefix + "held", "ghost", task["id"])
+    said = said_of_broker(fleet)
+    check("document dossier is held in the store and not in Redis" in said, said)
+    check("document ghost is held in Redis and not in the store" in said, said)
+
+
+def said_of_broker(fleet):
+    return fleet.nest.run("doctor", "--data", fleet.nodes[0].data, "--store", fleet.store_url(), expect=None,
+                          env={"ERRAND_BROKER": fleet.redis.url, "ERRAND_URL": "http://127.0.0.1:1"}).stdout
+
+
+@test(server=False)
 def a_redis_with_tls_is_refused_by_its_name(nest):
     fleet = Fleet(nest, nodes=0)
     for flags, env, field in ((["--broker", "rediss://:secret@127.0.0.1:1"], {}, "broker:"),
