@@ -10,6 +10,8 @@
  * SPDX-License-Identifier: MIT */
 #include "queue/batch.h"
 
+#include <assert.h>
+
 #include "base/array.h"
 #include "queue/engine.h"
 
@@ -213,6 +215,7 @@ bool batch_find(struct batch *batch, struct task_id id, struct item **out, struc
 
 struct item *batch_change(struct batch *batch, struct item *item, const void *owner)
 {
+    assert(item->loaded && item->found && owner != NULL);
     item->owner = owner;
     batch->writes = true;
     flow_note(batch, item);

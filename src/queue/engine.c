@@ -54,6 +54,8 @@ static void init(struct engine *engine, const struct engine_options *options)
 
 bool engine_new(const struct engine_options *options, struct engine **out, struct err *err)
 {
+    assert(options->store != NULL && options->broker != NULL && options->clock != NULL &&
+           options->rand != NULL && options->host.failed != NULL);
     struct engine *engine = mem_new(struct engine);
     init(engine, options);
     *out = engine;

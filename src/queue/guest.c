@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: MIT */
 #include "queue/guests.h"
 
+#include <assert.h>
+
 #include "queue/create.h"
 #include "queue/decide.h"
 #include "queue/engine.h"
@@ -15,6 +17,7 @@
 
 void on_guest(struct batch *batch, struct command *command)
 {
+    assert(command->guest.decide != NULL);
     command->guest.later = false;
     command->guest.decide(command->guest.guest, batch, command);
     if (command->guest.later && batch_ok(batch)) {
@@ -288,6 +291,7 @@ bool guest_delete_records(struct batch *batch, enum record_kind kind, const stru
 
 bool guest_create(struct batch *batch, struct order *orders, size_t count, struct err *err)
 {
+    assert(orders != NULL && count > 0);
     struct command command = {.kind = COMMAND_CREATE,
                               .arena = &batch->arena,
                               .create = {.orders = orders, .count = count}};
@@ -326,6 +330,7 @@ bool guest_finds_free(struct batch *batch, struct str document, enum task_priori
 void guest_open(struct batch *batch, struct order *hold)
 {
     struct err refused;
+    assert(task_is_hold(&hold->task));
     struct item *item = batch_peek(batch, hold->task.id);
     item = item != NULL ? item : batch_new_item(batch, &hold->task);
     item->order = NULL;
@@ -372,7 +377,7 @@ const struct task *guest_peek(struct batch *batch, struct task_id id)
     return item == NULL || !item->found || item->removed ? NULL : &item->now;
 }
 
-void guest_hush(struct batch *batch, struct str queue)
+void guest_stop_waiting(struct batch *batch, struct str queue)
 {
     struct lane *lane = lane_find(&batch->engine->lanes, queue);
     if (lane == NULL) {

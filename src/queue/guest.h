@@ -99,7 +99,7 @@ const struct task *guest_task(struct batch *batch, struct task_id id);
 const struct task *guest_peek(struct batch *batch, struct task_id id);
 
 /* Whoever waits for tasks of this queue alone is answered with none: there will be no more. */
-void guest_hush(struct batch *batch, struct str queue);
+void guest_stop_waiting(struct batch *batch, struct str queue);
 
 /* Tells whoever watches a topic ("team:ID", "notifications:USER"). */
 void guest_tell(struct batch *batch, struct str topic, struct str name, struct str json);

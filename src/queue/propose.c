@@ -6,6 +6,8 @@
  * Thread: engine. Keeps: G4 (strict priority), and the queues' hard limits.
  *
  * SPDX-License-Identifier: MIT */
+#include <assert.h>
+
 #include "base/array.h"
 #include "queue/engine.h"
 #include "store/fleet.h"
@@ -77,6 +79,7 @@ void claim_reserve(struct batch *batch, const struct hint *hint, int64_t by)
 {
     struct lane *lane = lane_get(&batch->engine->lanes, hint->queue);
     lane->pending += by;
+    assert(lane->pending >= 0);
     lane_settle(&batch->engine->lanes, lane);
 }
 

@@ -11,9 +11,46 @@
  * SPDX-License-Identifier: MIT */
 #include "queue/publish.h"
 
+#include <assert.h>
+
 #include "base/array.h"
 #include "queue/engine.h"
 #include "queue/guests.h"
+
+/* ---- What always holds ----
+ *
+ * Whatever is about to be published was decided by us: where one of these is broken the mistake is
+ * ours, and it is on disk. I2, I5 and I7 are the store's to keep (documents, counters); here is
+ * what this batch can know of them. */
+
+static bool is_sound(const struct task *task)
+{
+    bool runs = task->state == TASK_RUNNING && !task->container;
+    bool limited = task->max_retries != TASK_RETRIES_UNLIMITED;
+    return (!limited || task->retries <= task->max_retries)                               /* I3 */
+           && (!runs || (task->token != 0 && task->attempt > 0 && task->worker.len > 0)); /* I4 */
+}
+
+static bool changed_soundly(const struct item *item)
+{
+    const struct task *was = &item->was, *now = &item->now;
+    bool ran = was->state == TASK_RUNNING && !was->container;
+    return is_sound(now) && (was->state != TASK_COMPLETED || now->state == TASK_COMPLETED) /* I1 */
+           && (!ran || now->state == TASK_RUNNING || item->ended)  /* I4: so does its lease */
+           && (!item->strays || item->ended || now->container)     /* I5 */
+           && (!item->removed || task_state_terminal(now->state)); /* I1 */
+}
+
+/* I6: all consequences were drawn. What claims met was new, and has none. */
+static bool is_followed(const struct batch *batch)
+{
+    bool followed =
+        batch->engine->with.guests_count == 0 || batch->orders_told == batch->orders_count;
+    for (size_t i = 0; i < batch->walk.next.count; i++) {
+        followed = followed && batch->walk.next.at[i]->fresh;
+    }
+    return followed;
+}
 
 /* ---- Telling ---- */
 
@@ -179,7 +216,8 @@ static void enter_running(struct batch *batch, struct lane *lane, const struct t
 static void count_end(struct engine *engine, struct lane *lane, const struct item *item)
 {
     const struct task *was = &item->was, *now = &item->now;
-    lane->running = MAX(lane->running - 1, 0); /* in a fleet another node may have started it */
+    assert(engine->shared || lane->running > 0); /* I7 */
+    lane->running = MAX(lane->running - 1, 0);   /* in a fleet another node may have started it */
     engine->in_server -= shared_is_own(engine, was->worker);
     lane->outcomes[now->outcome]++;
     lane->completed += now->state == TASK_COMPLETED;
@@ -247,6 +285,7 @@ static void note_change(struct batch *batch, const struct item *item)
         janitor_note_end(engine, now);
     }
     lane->live += !task_state_terminal(now->state) - !task_state_terminal(was->state);
+    assert(engine->shared || lane->live >= 0); /* I7 */
     lane_settle(&engine->lanes, lane);
     bool renewed = item->renewed || was->state != now->state;
     publish_set_due(engine, now, renewed ? DUE_WRITTEN : DUE_SAME, at);
@@ -259,6 +298,7 @@ static void publish_items(struct batch *batch)
         if (item->owner == NULL || item->fresh || item->order != NULL) {
             continue;
         }
+        assert(changed_soundly(item));
         if (!item->removed) {
             note_change(batch, item);
         }
@@ -281,6 +321,7 @@ static void note_born_done(struct engine *engine, const struct task *task, struc
 static void publish_new(struct batch *batch, const struct task *task)
 {
     struct engine *engine = batch->engine;
+    assert(is_sound(task));
     if (task->state == TASK_QUEUED) {
         publish_offer(engine, task);
     } else if (task_state_terminal(task->state)) {
@@ -293,6 +334,7 @@ static void publish_new(struct batch *batch, const struct task *task)
 /* It was queued and started in one step; whoever watches is told of both. */
 static void publish_met(struct batch *batch, const struct task *task, const struct item *item)
 {
+    assert(changed_soundly(item));
     publish_event(batch, EVENT_STATE, task);
     note_change(batch, item);
     tell_item(batch, item);
@@ -411,6 +453,7 @@ void publish_aborts(struct batch *batch, bool committed)
 void publish(struct batch *batch)
 {
     struct engine *engine = batch->engine;
+    assert(batch_ok(batch) && !batch->lost && is_followed(batch));
     janitor_swept(batch); /* before the ends of this batch, which it has not seen */
     claims_met(batch, true);
     publish_proposals(batch);

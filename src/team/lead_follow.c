@@ -125,7 +125,7 @@ void lead_end(struct lead *lead, struct batch *batch, struct team *team, enum te
     }
     lead_cancel_tasks(batch, team, reason);
     lead_release_document(batch, team->hold, reason);
-    guest_hush(batch, team->queue);
+    guest_stop_waiting(batch, team->queue);
     lead_tell(batch, team, status == TEAM_COMPLETED ? "team_completed" : "team_failed",
               lead_end_event(team, guest_arena(batch)));
     lead_news(lead, team, TEAM_ENDED);
