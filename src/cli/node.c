@@ -421,6 +421,9 @@ static void init(struct node *node, struct config *config, const struct node_opt
     }
 }
 
+/* What could be wrong with the settings is told before anything is opened. Then the truth and who
+ * may come in; the api before the engine, which answers through it; work after the engine, which
+ * hands it out; sockets when there is somebody to answer; and other nodes hear of this one last. */
 bool node_open(struct node *node, struct config *config, const struct node_options *options,
                struct err *err)
 {
@@ -485,6 +488,7 @@ static void end_loop(struct node *node)
     uv_loop_close(&node->loop);
 }
 
+/* The way back: no more requests, then no more work, then nobody who asks the store, then it. */
 void node_close(struct node *node)
 {
     if (node->server != NULL) {

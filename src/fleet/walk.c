@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "fleet/parts.h"
 
 #define WALK_PAUSE_MS  (5 * SECOND_MS) /* between two walks of the leader */
@@ -101,11 +101,7 @@ static bool offer_page(struct fleet *fleet, struct err *err)
 
 static void names_add(struct names *names, struct str name)
 {
-    if (names->count == names->room) {
-        names->room = MAX(2 * names->room, (size_t)64);
-        names->at = mem_array(names->at, names->room, sizeof *names->at);
-    }
-    names->at[names->count++] = str_hash(name);
+    *ARRAY_PUSH(names->at, names->count, names->room) = str_hash(name);
 }
 
 static int by_number(const void *left, const void *right)

@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "wire/time.h"
 
 #define LINE_MAX_BYTES (TOKEN_ID_TEXT + 2 * TOKEN_HASH + TOKEN_USER_MAX + 64)
@@ -48,11 +48,7 @@ void token_file_fini(struct token_file *file)
 
 void token_file_add(struct token_file *file, const struct token *token)
 {
-    if (file->count == file->room) {
-        file->room = MAX(file->room * 2, (size_t)8);
-        file->tokens = mem_array(file->tokens, file->room, sizeof *file->tokens);
-    }
-    file->tokens[file->count++] = *token;
+    *ARRAY_PUSH(file->tokens, file->count, file->room) = *token;
 }
 
 /* ---- Whether it changed ---- */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "schedule/usage.h"
 
-#include "base/mem.h"
+#include "base/array.h"
 #include "schedule/planner_data.h"
 #include "wire/json.h"
 
@@ -208,11 +208,8 @@ bool usage_reserve(struct usage_limit *limit, struct batch *batch, struct str us
         }
         return false;
     }
-    if (limit->count == limit->room) {
-        limit->room = MAX(limit->room * 2, (size_t)16);
-        limit->reserved = mem_array(limit->reserved, limit->room, sizeof *limit->reserved);
-    }
-    limit->reserved[limit->count++] = (struct usage_reserved){user, queries};
+    *ARRAY_PUSH(limit->reserved, limit->count, limit->room) =
+        (struct usage_reserved){user, queries};
     return true;
 }
 

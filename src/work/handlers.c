@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
+#include "base/array.h"
 #include "work/function.h"
 #include "work/program.h"
 
@@ -39,11 +39,7 @@ const struct handler *handlers_find(const struct handlers *handlers, struct str 
 
 static struct handler *add(struct handlers *handlers, struct str type)
 {
-    if (handlers->count == handlers->room) {
-        handlers->room = MAX(handlers->room * 2, (size_t)16);
-        handlers->at = mem_array(handlers->at, handlers->room, sizeof *handlers->at);
-    }
-    struct handler *handler = &handlers->at[handlers->count++];
+    struct handler *handler = ARRAY_PUSH(handlers->at, handlers->count, handlers->room);
     *handler = (struct handler){.type = arena_str(handlers->arena, type)};
     return handler;
 }

@@ -8,7 +8,7 @@
  * Thread: engine. Keeps: G3 together with the store.
  *
  * SPDX-License-Identifier: MIT */
-#include "base/mem.h"
+#include "base/array.h"
 #include "broker/redis/dispatch.h"
 
 static struct str lock_key(const struct dispatch *d, struct str document, struct arena *arena)
@@ -23,13 +23,10 @@ void dispatch_lock_change(struct dispatch *d, const struct redis_script *script,
     if (d->locks_count == LOCKS_MAX) {
         return; /* it has been away for long; the lock ends by itself */
     }
-    if (d->locks_count == d->locks_room) {
-        d->locks_room = MAX(2 * d->locks_room, 16);
-        d->locks = mem_array(d->locks, d->locks_room, sizeof *d->locks);
-    }
-    d->locks[d->locks_count++] = (struct lock_change){.script = script,
-                                                      .key = lock_key(d, document, &d->lock_texts),
-                                                      .value = arena_str(&d->lock_texts, value)};
+    *ARRAY_PUSH(d->locks, d->locks_count, d->locks_room) =
+        (struct lock_change){.script = script,
+                             .key = lock_key(d, document, &d->lock_texts),
+                             .value = arena_str(&d->lock_texts, value)};
 }
 
 /* A hint that was refused, and the value of the lock that is in its way. */
