@@ -52,6 +52,15 @@ need() {
             -o Dpkg::Use-Pty=0 install $missing >&2
 }
 
+# need_npm: the clients of others that tests drive, as tests/npm/package-lock.json has them.
+need_npm() {
+    npm=$root/tests/npm
+    cmp -s "$npm/package-lock.json" "$npm/node_modules/.lock" && return 0
+    say "installing what the tests need of npm"
+    (cd "$npm" && npm ci --no-audit --no-fund --ignore-scripts --loglevel=error >&2) &&
+        cp "$npm/package-lock.json" "$npm/node_modules/.lock"
+}
+
 # configure DIR NAME: a build folder as meson/NAME.ini says; made anew when that has changed.
 configure() {
     if [ -f "$root/$1/build.ninja" ] && cmp -s "$root/meson/$2.ini" "$root/$1/.native.ini"; then

@@ -75,7 +75,7 @@ def find_files(root):
     found = []
     for top in FOLDERS:
         for folder, subfolders, names in os.walk(os.path.join(root, top)):
-            subfolders[:] = sorted(s for s in subfolders if s not in ("corpus", "corpora", "__pycache__"))
+            subfolders[:] = sorted(s for s in subfolders if s not in ("corpus", "corpora", "node_modules", "__pycache__"))
             for name in sorted(names):
                 path = os.path.join(folder, name)
                 if is_text(path) and not os.path.islink(path):

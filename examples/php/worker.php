@@ -54,7 +54,7 @@ $path = "/api/tasks/{$task['id']}";
 echo "claimed {$task['id']}\n";
 
 $work = proc_open($command, [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes);
-fwrite($pipes[0], $payload);
+@fwrite($pipes[0], $payload); // a command need not read it
 fclose($pipes[0]);
 $result = '';
 try {

@@ -46,6 +46,7 @@ const struct verb *const verbs[] = {
     &workers_quiet_verb,
     &workers_stop_verb,
     &workers_resume_verb,
+    &mcp_verb,
     &token_create_verb,
     &token_ls_verb,
     &token_revoke_verb,

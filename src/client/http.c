@@ -214,10 +214,12 @@ static struct curl_slist *with_header(const struct client *client, const char *l
 bool client_call(struct client *client, const struct client_call *call, struct arena *arena,
                  struct client_answer *out, struct err *err)
 {
+    const struct client_stream lines = {.arg = call->arg, .line = call->line};
     struct receiver receiver = {.client = client,
                                 .arena = arena,
                                 .body = BUF_INIT(CLIENT_ANSWER_MAX),
                                 .link = STR_NONE,
+                                .stream = call->line == NULL ? NULL : &lines,
                                 .stop = call->stop};
     SCOPED(drop_headers)
     struct curl_slist *headers =

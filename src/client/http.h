@@ -36,6 +36,10 @@ struct client_call {
     struct str body;  /* JSON; absent: none */
     int64_t limit_ms; /* 0: CLIENT_CALL_MS */
     const int *stop;  /* a descriptor: the call is given up once it can be read; NULL: none */
+    /* Given each whole line of a good answer as it comes; what is behind the last line end is the
+     * answer's body. Ends the call by returning false. NULL: all of it is the body. */
+    bool (*line)(void *arg, struct str line);
+    void *arg;
 };
 
 struct client_answer {

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/assist.h"
+#include "net/mcp.h"
 #include "net/openapi.h"
 #include "net/route.h"
 #include "wire/uri.h"
@@ -132,6 +133,14 @@ static bool handle(struct call *call, struct err *err)
     call->done = reached;
     call_ask(call, query);
     return true;
+}
+
+bool api_dispatch(struct call *call, struct err *err)
+{
+    return find_route(call, err) &&
+           (auth_role_allows(call->who.role, call->route->access) ||
+            err_set(err, ERR_FORBIDDEN, "this token's role may not do that")) &&
+           handle(call, err);
 }
 
 void api_handle(void *arg, struct exchange *exchange)
@@ -376,5 +385,6 @@ void api_free(struct api *api)
     channel_fini(&api->notes);
     buf_fini(&api->scratch);
     buf_fini(&api->openapi);
+    mcp_book_free(api->mcp);
     mem_free(api);
 }

@@ -182,6 +182,16 @@ struct json_writer call_writer(struct call *call)
     return JSON_WRITER(&call->api->scratch);
 }
 
+static void give_answer(struct call *call, int status, const char *content_type, struct str headers,
+                        struct str body)
+{
+    if (call->answered != NULL) {
+        call->answered(call, status, headers, body);
+    } else {
+        exchange_answer(call->exchange, status, content_type, headers, body);
+    }
+}
+
 void call_answer_with(struct call *call, int status, const char *content_type, struct str headers)
 {
     struct api *api = call->api;
@@ -191,7 +201,7 @@ void call_answer_with(struct call *call, int status, const char *content_type, s
         call_fail(call, &err);
         return;
     }
-    exchange_answer(call->exchange, status, content_type, headers, buf_view(&api->scratch));
+    give_answer(call, status, content_type, headers, buf_view(&api->scratch));
     if (api->scratch.cap > ANSWER_KEPT_MAX) {
         buf_fini(&api->scratch);
     }
@@ -204,7 +214,7 @@ void call_answer(struct call *call, int status)
 
 void call_answer_empty(struct call *call, int status)
 {
-    exchange_answer(call->exchange, status, JSON_TYPE, STR(""), STR(""));
+    give_answer(call, status, JSON_TYPE, STR(""), STR(""));
 }
 
 void call_fail(struct call *call, const struct err *err)

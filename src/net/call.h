@@ -39,6 +39,7 @@ struct api {
     struct guess guess;                     /* at the secret of the outside */
     struct buf scratch;                     /* answers are written here */
     struct buf openapi;                     /* the document, written once */
+    struct mcp_book *mcp;                   /* what it says of tools; NULL: nobody has asked yet */
 };
 
 struct route;
@@ -58,6 +59,9 @@ struct call {
     void (*done)(struct call *call);   /* all are back, and well */
     void (*failed)(struct call *call); /* all are back, `failure` says why not; NULL: answer it */
     void *own;                         /* the handler's */
+    /* A request inside another (api_dispatch): who is given the answer instead of the client. */
+    void (*answered)(struct call *call, int status, struct str headers, struct str body);
+    void *answered_arg;
 };
 
 /* ---- Reading ---- */
@@ -98,6 +102,10 @@ void call_fail(struct call *call, const struct err *err);
 
 /* "Link: </api/…?…cursor=…>; rel="next"": the same question from behind `last`. */
 struct str call_next_page(struct call *call, struct task_id last);
+
+/* Carries out the request that the call's exchange holds now, by its route and with the rights of
+ * call->who. False: `err` is its answer. */
+MUST_CHECK bool api_dispatch(struct call *call, struct err *err);
 
 bool api_store_down(const struct api *api);                  /* as far as anybody noticed */
 struct fleet_status api_fleet_status(const struct api *api); /* alone: it leads itself */

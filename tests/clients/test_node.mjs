@@ -8,82 +8,24 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+
+import { START, main, test, waitFor } from './harness.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SOURCE = path.join(HERE, '..', '..', 'clients', 'node');
-const DEADLINE_MS = 30000;
-const START = '2027-03-01T09:00:00.000Z';
 
 const {
   ApiError, Cancelled, Client, LeaseLost, NotFound, Permanent, Refused, Release, Unavailable, WaitTimeout, Worker, order,
 } = await import(path.join(SOURCE, 'index.js'));
 
-/** Asks until the condition holds; nothing here waits for luck. */
-async function waitFor(condition, what) {
-  for (const until = performance.now() + DEADLINE_MS; ;) {
-    const value = await condition();
-    if (value) {
-      return value;
-    }
-    assert(performance.now() < until, `${what} did not come within ${DEADLINE_MS} ms`);
-    await pause(10);
-  }
+function clientOf(server, options = {}) {
+  const client = new Client({ url: server.url, ...options });
+  (server.closing ??= []).push(() => client.close());
+  return client;
 }
 
-class Server {
-  static async start({ clock, port = 0, data = fs.mkdtempSync(path.join(os.tmpdir(), 'errand-node-')) } = {}) {
-    const server = new Server();
-    Object.assign(server, { data, clock });
-    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('ERRAND_')));
-    server.process = spawn(process.env.ERRAND_BIN, ['serve', '--listen', `127.0.0.1:${port}`, '--data', data, '--workers', '1',
-      ...(clock ? [`--test-clock=${clock}`] : [])], { stdio: ['ignore', 'pipe', 'pipe'], env });
-    server.said = '';
-    server.process.stderr.on('data', (chunk) => { server.said += chunk; });
-    let ready = '';
-    for await (const chunk of server.process.stdout) {
-      ready += chunk;
-      if (ready.includes('\n')) {
-        break;
-      }
-    }
-    server.port = Number(/ready on http:\/\/.*:(\d+)\n/.exec(ready)?.[1]);
-    assert(server.port, `no ready line: ${ready} ${server.said}`);
-    server.url = `http://127.0.0.1:${server.port}`;
-    return server;
-  }
-
-  async end(signal) {
-    if (this.process.exitCode === null && this.process.signalCode === null) {
-      this.process.kill(signal);
-      await once(this.process, 'exit');
-    }
-    assert(!/Sanitizer|runtime error:/.test(this.said), this.said);
-  }
-
-  /** kill -9, and a new one on the same data and port. */
-  async restart() {
-    await this.end('SIGKILL');
-    Object.assign(this, await Server.start({ port: this.port, data: this.data, clock: this.clock }));
-  }
-
-  client(options = {}) {
-    this.clients ??= [];
-    this.clients.push(new Client({ url: this.url, ...options }));
-    return this.clients.at(-1);
-  }
-
-  worker(options = {}) {
-    return new Worker({ client: this.client(), claimWaitMs: 300, ...options });
-  }
-
-  async close() {
-    this.clients?.forEach((client) => client.close());
-    await this.end('SIGTERM');
-    fs.rmSync(this.data, { recursive: true, force: true });
-  }
-}
+const workerOf = (server, options = {}) => new Worker({ client: clientOf(server), claimWaitMs: 300, ...options });
 
 /** The worker runs while `act` does. */
 async function working(worker, act) {
@@ -104,13 +46,10 @@ async function all(iterator) {
   return found;
 }
 
-const tests = [];
-const test = (name, act, options = {}) => tests.push({ name, act, options });
-
 // ---- The client ----
 
 test('what was pushed is there with all that was said', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   const made = await c.push('work', { a: [1, null, 'ü'] }, {
     document: 'd', priority: 'HIGH', at: new Date('2099-01-01T00:00:00Z'), tags: ['x'], timeoutMs: 1500, maxRetries: 7, metadata: { m: 1 }, key: 'k',
   });
@@ -125,7 +64,7 @@ test('what was pushed is there with all that was said', async (s) => {
 });
 
 test('a refusal says what the server said', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   await assert.rejects(c.push('work', 1, { priority: 'SOON' }), (problem) => problem instanceof ApiError &&
     problem.status === 400 && problem.code === 'invalid_argument' && problem.field === 'priority');
   await assert.rejects(c.get('01890000-0000-7000-8000-000000000000'), NotFound);
@@ -138,7 +77,7 @@ test('a refusal says what the server said', async (s) => {
 });
 
 test('many are created together and listed page by page', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   const made = await c.pushMany(Array.from({ length: 450 }, (_, i) => order('many', i, i % 2 ? { tags: ['odd'] } : {})));
   assert.equal(made.length, 450);
   assert.deepEqual((await all(c.list({ taskType: 'many' }))).map((each) => each.payload), Array.from({ length: 450 }, (_, i) => 449 - i));
@@ -150,7 +89,7 @@ test('many are created together and listed page by page', async (s) => {
 });
 
 test('one waits for an end, is told why there is none, and may stop waiting', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   assert.deepEqual((await c.wait((await c.push('echo', { x: 1 })).id, { timeoutMs: 60000 })).result, { x: 1 });
   const stuck = await c.push('nobody');
   assert.deepEqual((await c.why(stuck.id)).reasons.map((reason) => reason.code), ['no_worker']);
@@ -176,7 +115,7 @@ test('a create that was carried out unanswered is not carried out again', async 
     });
   });
   await once(swallower.listen(0, '127.0.0.1'), 'listening');
-  const c = s.client({ url: `http://127.0.0.1:${swallower.address().port}` });
+  const c = clientOf(s, { url: `http://127.0.0.1:${swallower.address().port}` });
   const made = await c.push('once');
   assert.deepEqual([left, (await all(c.list({ taskType: 'once' }))).map((each) => each.id)], [0, [made.id]]);
   left = 1;
@@ -186,7 +125,7 @@ test('a create that was carried out unanswered is not carried out again', async 
 });
 
 test('a create goes through a restart, and an absent server is said to be absent', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   await c.push('warm'); // a connection is open, and will break
   await s.end('SIGKILL');
   const pushing = c.push('lost', 1);
@@ -194,11 +133,11 @@ test('a create goes through a restart, and an absent server is said to be absent
   await pushing;
   assert.equal((await all(c.list({ taskType: 'lost' }))).length, 1);
   await s.end('SIGKILL');
-  await assert.rejects(s.client({ patienceMs: 200 }).push('work'), Unavailable);
+  await assert.rejects(clientOf(s, { patienceMs: 200 }).push('work'), Unavailable);
 });
 
 test('events go on behind a broken connection', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   const seen = new Set();
   const following = (async () => {
     for await (const { event, data } of c.events({ types: ['state'] })) {
@@ -217,7 +156,7 @@ test('events go on behind a broken connection', async (s) => {
 });
 
 test('schedules are said, previewed and refused', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   const shown = await c.preview({ text: 'every friday at 4pm send the report', timezone: 'Europe/Paris', now: '2027-03-01T09:00:00Z' });
   assert.deepEqual([shown.next[0], shown.next.length], ['2027-03-05T15:00:00.000Z', 5]);
   const made = await c.schedule({ text: 'every friday at 4pm send the report', timezone: 'Europe/Paris', userId: 'ann' });
@@ -226,7 +165,7 @@ test('schedules are said, previewed and refused', async (s) => {
 });
 
 test('agents share a team', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   const team = await c.team('Write a page', {
     tasks: [{ id: 'a', title: 'Draft' }, { id: 'b', title: 'Check', dependsOn: ['a'] }], teammates: [{ role: 'writer', focus: 'text' }],
   });
@@ -244,7 +183,7 @@ test('agents share a team', async (s) => {
 // ---- The worker ----
 
 test('handlers end their tasks as they say', async (s) => {
-  const [c, worker, told] = [s.client(), s.worker({ concurrency: 2 }), []];
+  const [c, worker, told] = [clientOf(s), workerOf(s, { concurrency: 2 }), []];
   worker.on('error', (problem) => told.push(problem.message));
   worker.task('sum', (job) => {
     job.progress(50, 'half way');
@@ -273,7 +212,7 @@ test('handlers end their tasks as they say', async (s) => {
 });
 
 test('a cancel aborts the signal of the handler', async (s) => {
-  const [c, worker, seen] = [s.client(), s.worker({ leaseMs: 3000 }), []];
+  const [c, worker, seen] = [clientOf(s), workerOf(s, { leaseMs: 3000 }), []];
   worker.task('long', async (job) => {
     seen.push('began');
     await once(job.signal, 'abort');
@@ -291,7 +230,7 @@ test('a cancel aborts the signal of the handler', async (s) => {
 });
 
 test('heartbeats keep a lease that is shorter than the work', async (s) => {
-  const [c, worker] = [s.client(), s.worker({ leaseMs: 1000 })];
+  const [c, worker] = [clientOf(s), workerOf(s, { leaseMs: 1000 })];
   let go;
   const gate = new Promise((resolve) => { go = resolve; });
   worker.task('long', async (job) => { await gate; return job.attempt; });
@@ -307,7 +246,7 @@ test('heartbeats keep a lease that is shorter than the work', async (s) => {
 });
 
 test('a lost lease is an exception and changes nothing', async (s) => {
-  const [c, worker, told] = [s.client(), s.worker(), []];
+  const [c, worker, told] = [clientOf(s), workerOf(s), []];
   let go;
   const gate = new Promise((resolve) => { go = resolve; });
   worker.on('error', (problem) => told.push(problem.constructor));
@@ -352,7 +291,7 @@ function program(s, leaseMs, how) {
 }
 
 test('SIGTERM lets what runs finish', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   const { id } = await c.push('slow');
   const child = program(s, 60000, 'ends');
   await waitFor(() => child.said === 'began 1\n', 'its start');
@@ -363,7 +302,7 @@ test('SIGTERM lets what runs finish', async (s) => {
 });
 
 test('a second SIGTERM gives the task back', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   const { id } = await c.push('slow');
   const child = program(s, 60000, 'stays');
   await waitFor(() => child.said === 'began 1\n', 'its start');
@@ -373,7 +312,7 @@ test('a second SIGTERM gives the task back', async (s) => {
 });
 
 test('a killed worker loses nothing', async (s) => {
-  const c = s.client();
+  const c = clientOf(s);
   const { id } = await c.push('slow');
   const child = program(s, 5000, 'stays');
   await waitFor(() => child.said === 'began 1\n', 'its start');
@@ -388,7 +327,7 @@ test('a killed worker loses nothing', async (s) => {
 }, { clock: START });
 
 test('a worker outlives its server', async (s) => {
-  const [c, worker, ran] = [s.client(), s.worker(), []];
+  const [c, worker, ran] = [clientOf(s), workerOf(s), []];
   let go;
   const gate = new Promise((resolve) => { go = resolve; });
   worker.task('work', async (job) => { ran.push(job.payload); await gate; return job.payload; });
@@ -422,25 +361,4 @@ test('the package holds what it needs, and its example runs', async (s) => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-// ---- The runner ----
-
-const wanted = process.argv.slice(2);
-const chosen = tests.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
-let failed = 0;
-console.log(`1..${chosen.length}`);
-for (const [at, { name, act, options }] of chosen.entries()) {
-  const server = await Server.start(options);
-  let trouble;
-  try {
-    await act(server);
-  } catch (problem) {
-    trouble = problem;
-  }
-  await server.close().catch((problem) => { trouble ??= problem; });
-  if (trouble !== undefined) {
-    failed += 1;
-    console.log(`${trouble.stack ?? trouble}`.replace(/^/gm, '# '));
-  }
-  console.log(`${trouble === undefined ? 'ok' : 'not ok'} ${at + 1} - ${name}`);
-}
-process.exit(failed === 0 ? 0 : 1);
+await main();
