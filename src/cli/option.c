@@ -205,7 +205,7 @@ void option_put_query(const struct option *options, const void *from, struct buf
             (text ? str_absent(*(const struct str *)at) : *(const int64_t *)at < 0)) {
             continue;
         }
-        buf_c(path, memchr(path->ptr, '?', path->len) == NULL ? "?" : "&");
+        buf_c(path, path->len == 0 || memchr(path->ptr, '?', path->len) == NULL ? "?" : "&");
         buf_printf(path, "%s=", option->field);
         if (text) {
             uri_encode(path, *(const struct str *)at);
