@@ -31,7 +31,7 @@ struct services {
 MUST_CHECK bool services_read(struct config *config, struct services *out, struct err *err);
 
 /* The table for the worker pool: without the types that the settings push to an address. `services`
- * stays where it is as long as the pool lives. */
+ * stays where it is as long as the workers live. */
 void services_list(struct services *services, const struct config *config);
 
 #endif

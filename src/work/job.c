@@ -135,23 +135,17 @@ void job_progress(struct job *job, double percent, struct str message)
     arena_fini(&arena);
 }
 
-static void add_line(struct job *job, struct str line)
-{
-    struct arena arena = ARENA_INIT;
-    struct str clean = text_clean(&arena, line, TASK_LOG_LINE_MAX);
-    text_make_room(&job->log, clean.len + 1);
-    buf_str(&job->log, clean);
-    buf_char(&job->log, '\n');
-    arena_fini(&arena);
-}
-
 void job_log(struct job *job, struct str text)
 {
     if (str_ends(text, STR("\n"))) {
         text.len--;
     }
     while (!str_absent(text)) {
-        add_line(job, str_cut(&text, '\n'));
+        SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+        struct str clean = text_clean(&arena, str_cut(&text, '\n'), TASK_LOG_LINE_MAX);
+        text_make_room(&job->log, clean.len + 1);
+        buf_str(&job->log, clean);
+        buf_char(&job->log, '\n');
     }
 }
 
@@ -316,14 +310,10 @@ static void send_returned(struct job *job)
     desk_put(desk_of(job), &job->returned);
 }
 
-static enum err_kind worst(const struct command *command)
-{
-    return command->err.kind != ERR_NONE ? command->err.kind : command->finish.items[0].err.kind;
-}
-
 static void on_end(struct job *job, const struct command *command, int64_t now_ms)
 {
-    enum err_kind kind = worst(command);
+    enum err_kind kind =
+        command->err.kind != ERR_NONE ? command->err.kind : command->finish.items[0].err.kind;
     if (is_lost(kind) || (kind == ERR_NONE && job->told != TOLD_NOTHING)) {
         send_returned(job);
     } else if (kind != ERR_NONE && !desk_of(job)->closing) {

@@ -356,16 +356,6 @@ void workforce_stop(struct workforce *work)
     }
 }
 
-static void close_loop(struct workforce *work)
-{
-    push_close(work->push);
-    uv_close((uv_handle_t *)&work->wake, NULL);
-    uv_close((uv_handle_t *)&work->before_sleep, NULL);
-    uv_close((uv_handle_t *)&work->alarm, NULL);
-    uv_run(&work->loop, UV_RUN_DEFAULT);
-    uv_loop_close(&work->loop);
-}
-
 void workforce_free(struct workforce *work)
 {
     struct list late;
@@ -377,7 +367,12 @@ void workforce_free(struct workforce *work)
         arena_fini(&work->claimers[i].arena);
     }
     crew_close(work->crew);
-    close_loop(work);
+    push_close(work->push);
+    uv_close((uv_handle_t *)&work->wake, NULL);
+    uv_close((uv_handle_t *)&work->before_sleep, NULL);
+    uv_close((uv_handle_t *)&work->alarm, NULL);
+    uv_run(&work->loop, UV_RUN_DEFAULT);
+    uv_loop_close(&work->loop);
     list_init(&late);
     channel_take(&work->notes, &late);
     LIST_EACH(&late, it)

@@ -1,4 +1,4 @@
-/* tests/work/test_builtin.c: the types for trying things out, and the pool that runs them.
+/* tests/work/test_builtin.c: the types for trying things out, and the workers that run them.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
