@@ -34,16 +34,6 @@ void counts_fini(struct counts *counts)
     pthread_mutex_destroy(&counts->lock);
 }
 
-/* Under the lock. */
-static size_t take_slot(struct counts *counts)
-{
-    if (counts->spare_count > 0) {
-        return counts->spare[--counts->spare_count];
-    }
-    *ARRAY_PUSH(counts->at, counts->count, counts->room) = NULL;
-    return counts->count - 1;
-}
-
 static struct count_queue *add_queue(struct counts *counts, struct str name, uint64_t hash)
 {
     struct count_queue *queue = mem_zero(sizeof *queue + name.len);
@@ -52,8 +42,13 @@ static struct count_queue *add_queue(struct counts *counts, struct str name, uin
     map_add(&counts->by_name, &queue->node, hash);
 
     pthread_mutex_lock(&counts->lock);
-    queue->slot = take_slot(counts);
-    counts->at[queue->slot] = queue;
+    if (counts->spare_count > 0) {
+        queue->slot = counts->spare[--counts->spare_count];
+        counts->at[queue->slot] = queue;
+    } else {
+        queue->slot = counts->count;
+        *ARRAY_PUSH(counts->at, counts->count, counts->room) = queue;
+    }
     pthread_mutex_unlock(&counts->lock);
     return queue;
 }

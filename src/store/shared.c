@@ -27,13 +27,6 @@ static bool wants_tag(struct str want, const struct task *task)
     return str_absent(want);
 }
 
-static bool wants_creation(const struct task_filter *filter, const struct task *task)
-{
-    return task->id.hi >= filter->not_before &&
-           (filter->created_after_ms == 0 || task->created_ms > filter->created_after_ms) &&
-           (filter->created_before_ms == 0 || task->created_ms < filter->created_before_ms);
-}
-
 bool filter_wants(const struct task_filter *filter, const struct task *task)
 {
     return (filter->states == 0 || (filter->states >> task->state & 1)) &&
@@ -43,7 +36,9 @@ bool filter_wants(const struct task_filter *filter, const struct task *task)
            wants_text(filter->external_id, task->external_id) &&
            wants_id(filter->parent, task->parent) && wants_id(filter->team, task->team) &&
            wants_id(filter->schedule, task->schedule) && wants_tag(filter->tag, task) &&
-           wants_creation(filter, task);
+           task->id.hi >= filter->not_before &&
+           (filter->created_after_ms == 0 || task->created_ms > filter->created_after_ms) &&
+           (filter->created_before_ms == 0 || task->created_ms < filter->created_before_ms);
 }
 
 /* Where a field is, if it is a text. */

@@ -109,13 +109,6 @@ static uint64_t want_hash(const struct want *want)
     return hash | 1;
 }
 
-static void walked_to(struct pg_tx *tx, const struct hint *hint)
-{
-    tx->walked.priority = hint->priority;
-    tx->walked.queued_ms = hint->queued_ms;
-    tx->walked.id = hint->id;
-}
-
 static void start_walk(struct walk *walk)
 {
     struct pg_tx *tx = walk->tx;
@@ -259,7 +252,9 @@ static bool look_at(struct walk *walk, const PGresult *rows)
         if (fits(walk, row)) {
             pick(walk, &row->hint);
         }
-        walked_to(walk->tx, &row->hint);
+        walk->tx->walked.priority = row->hint.priority;
+        walk->tx->walked.queued_ms = row->hint.queued_ms;
+        walk->tx->walked.id = row->hint.id;
         walk->looked++;
     }
     return true;
@@ -369,17 +364,12 @@ static bool take_picked(struct walk *walk, struct err *err)
     return true;
 }
 
-static size_t window_of(const struct walk *walk)
-{
-    size_t wanted = walk->max - walk->count;
-    return MIN(wanted + wanted / 4 + WINDOW_MIN, (size_t)WINDOW_MAX);
-}
-
 /* *over: there is nothing behind this window, or no need to look. */
 static bool walk_window(struct walk *walk, bool *over, struct err *err)
 {
     SCOPED(args_fini) struct args args;
-    size_t window = window_of(walk);
+    size_t wanted = walk->max - walk->count;
+    size_t window = MIN(wanted + wanted / 4 + WINDOW_MIN, (size_t)WINDOW_MAX);
     args_init(&args, false);
     args_window(walk, window, &args);
     struct pg_call call = {.sql = id_none(walk->tx->walked.id) ? PG_PROPOSE : PG_PROPOSE_BEHIND,

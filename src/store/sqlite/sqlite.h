@@ -134,7 +134,7 @@ bool family_insert(struct sqlite_tx *tx, const struct task *task, struct err *er
 bool child_delete(struct sqlite_tx *tx, const struct task *task, struct err *err);
 bool sqlite_kin(struct tx *tx, const struct kin_query *query, struct arena *arena,
                 struct kin_list *out, struct err *err);
-/* What one of the list_….sql says of a task, over any connection. */
+/* What a statement of relation.sql says of a task, over any connection. */
 bool related_ids(struct db *db, enum sql_id query, struct task_id id, struct arena *arena,
                  struct task_id **ids, size_t *count, struct err *err);
 
