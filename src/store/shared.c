@@ -72,16 +72,7 @@ static struct str *text_at(struct task *task, size_t i)
 
 void task_keep(struct task *out, const struct task *task, struct arena *arena)
 {
-    *out = *task;
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-        struct str *text = text_at(out, i);
-        *text = arena_str(arena, *text);
-    }
-    for (size_t i = 0; i < task->tags_count; i++) {
-        out->tags[i] = arena_str(arena, task->tags[i]);
-    }
-    out->depends = NULL; /* a store keeps those apart */
-    out->depends_count = 0;
+    *out = task_copy(arena, task);
 }
 
 size_t task_texts_size(const struct task *task)
