@@ -26,11 +26,6 @@ static bool boot_queue(void *arg, const struct store_queue *queue, struct err *e
     return true;
 }
 
-static void leave_for_last(struct boot *boot, const struct task *task)
-{
-    *ARRAY_PUSH(boot->members, boot->count, boot->room) = task_copy(&boot->arena, task);
-}
-
 /* Attempts of this server's own workers ended with the last process: they are taken over at once.
  */
 static void boot_running(struct engine *engine, const struct task *task)
@@ -55,7 +50,7 @@ static bool boot_task(void *arg, const struct task *task, struct err *err)
     if (task->state == TASK_RUNNING && !task->container) {
         boot_running(engine, task);
     } else if (task->container || !id_none(task->family)) {
-        leave_for_last(boot, task);
+        *ARRAY_PUSH(boot->members, boot->count, boot->room) = task_copy(&boot->arena, task);
     } else if (task->state == TASK_QUEUED) {
         publish_offer(engine, task);
     }
@@ -71,15 +66,6 @@ static bool boot_document(void *arg, struct str document, struct task_id holder,
     (void)err;
     broker_hold(boot->engine->broker, document, holder, id_text(holder, lock));
     return true;
-}
-
-static void boot_members(struct boot *boot)
-{
-    for (size_t i = 0; i < boot->count; i++) {
-        if (boot->members[i].state == TASK_QUEUED) {
-            publish_offer(boot->engine, &boot->members[i]);
-        }
-    }
 }
 
 static int64_t live_of(const struct store_count *count)
@@ -122,8 +108,10 @@ bool boot_engine(struct engine *engine, struct err *err)
               (engine->shared || (store_scan_live(engine->store, boot_task, &boot, err) &&
                                   store_scan_held(engine->store, boot_document, &boot, err))) &&
               boot_lanes(&boot, err) && flow_boot(engine, err);
-    if (ok) {
-        boot_members(&boot);
+    for (size_t i = 0; ok && i < boot.count; i++) {
+        if (boot.members[i].state == TASK_QUEUED) {
+            publish_offer(engine, &boot.members[i]);
+        }
     }
     mem_free(boot.members);
     arena_fini(&boot.arena);

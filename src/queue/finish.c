@@ -14,24 +14,6 @@ void prepare_heartbeat(struct batch *batch, struct command *command)
     batch_need(batch, command->heartbeat.id, false);
 }
 
-/* The log of an attempt is bounded; what would not fit is cut to its newest lines by the store. */
-static void add_log(struct item *item, struct str log)
-{
-    if (!str_absent(log)) {
-        item->log = log;
-        item->now.log_bytes = (int32_t)MIN((size_t)item->now.log_bytes + log.len, TASK_LOG_MAX);
-    }
-}
-
-/* A message alone leaves the percent as it is. */
-static void add_progress(struct item *item, const struct command_heartbeat *beat)
-{
-    if (beat->progress >= 0 || !str_absent(beat->message)) {
-        item->now.progress = beat->progress >= 0 ? beat->progress : item->now.progress;
-        item->now.progress_message = beat->message;
-    }
-}
-
 /* Of the attempt's time-out, by the clock that does not jump (G9). */
 static int64_t time_left(const struct batch *batch, struct task_id id)
 {
@@ -50,8 +32,16 @@ static bool heartbeat(struct batch *batch, struct item *item, struct command *co
     const struct worker *worker =
         worker_seen(&batch->engine->workers, item->now.worker, batch->now);
     beat->signal = MAX(worker->signal, batch->engine->draining ? SIGNAL_QUIET : SIGNAL_NONE);
-    add_progress(item, beat);
-    add_log(item, beat->log);
+    if (beat->progress >= 0 ||
+        !str_absent(beat->message)) { /* a message alone leaves the percent */
+        item->now.progress = beat->progress >= 0 ? beat->progress : item->now.progress;
+        item->now.progress_message = beat->message;
+    }
+    if (!str_absent(beat->log)) { /* the store keeps its newest lines, up to a limit */
+        item->log = beat->log;
+        item->now.log_bytes =
+            (int32_t)MIN((size_t)item->now.log_bytes + beat->log.len, TASK_LOG_MAX);
+    }
     item->renewed = true;
     batch_change(batch, item, command);
     beat->cancel_requested = item->now.cancel_requested;

@@ -387,15 +387,6 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
     }
 }
 
-static void publish_proposals(struct batch *batch)
-{
-    for (size_t i = 0; i < batch->proposals_count; i++) {
-        for (size_t j = 0; j < batch->proposals[i].count; j++) {
-            settle_hint(batch, &batch->proposals[i].hints[j]);
-        }
-    }
-}
-
 static void publish_queues(struct batch *batch)
 {
     struct lanes *lanes = &batch->engine->lanes;
@@ -407,15 +398,7 @@ static void publish_queues(struct batch *batch)
     }
 }
 
-/* The run function of a task that was given up has returned: the task goes on as it stands. */
-static void publish_returned(struct engine *engine, const struct task *task, struct now now)
-{
-    if (task->state == TASK_QUEUED) {
-        publish_offer(engine, task);
-    }
-    publish_set_due(engine, task, DUE_WRITTEN, now);
-}
-
+/* Run functions that were given up have returned: their tasks go on as they stand. */
 static void publish_strays(struct batch *batch)
 {
     struct engine *engine = batch->engine;
@@ -429,8 +412,12 @@ static void publish_strays(struct batch *batch)
             broker_let_go(engine->broker, stray->document, stray->holder, str_of(stray->lock));
         }
         stray_remove(&engine->strays, stray);
-        if (item->found && !item->removed) {
-            publish_returned(engine, &item->now, batch->now);
+        bool there = item->found && !item->removed;
+        if (there && item->now.state == TASK_QUEUED) {
+            publish_offer(engine, &item->now);
+        }
+        if (there) {
+            publish_set_due(engine, &item->now, DUE_WRITTEN, batch->now);
         }
         const struct item *next = batch_peek(batch, batch->returned_next[i]);
         if (next != NULL && next->found && next->now.state == TASK_QUEUED) {
@@ -456,7 +443,11 @@ void publish(struct batch *batch)
     assert(batch_ok(batch) && !batch->lost && is_followed(batch));
     janitor_swept(batch); /* before the ends of this batch, which it has not seen */
     claims_met(batch, true);
-    publish_proposals(batch);
+    for (size_t i = 0; i < batch->proposals_count; i++) {
+        for (size_t j = 0; j < batch->proposals[i].count; j++) {
+            settle_hint(batch, &batch->proposals[i].hints[j]);
+        }
+    }
     publish_items(batch);
     publish_orders(batch);
     publish_queues(batch);

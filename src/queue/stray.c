@@ -71,7 +71,7 @@ void strays_fini(struct strays *strays)
 }
 
 /* Frees the document in the store first: only what is committed may be given on. The commit is a
- * batch of its own kind, so the rest follows in publish_returned() at once. */
+ * batch of its own kind, so the rest follows in publish_strays() at once. */
 void on_returned(struct batch *batch, struct command *command)
 {
     struct engine *engine = batch->engine;
