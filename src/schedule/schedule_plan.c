@@ -63,7 +63,7 @@ static bool read_cron(struct schedule *schedule, struct str cron, struct arena *
         return err_field(err, "cron", "cron must not be given beside rrule");
     }
     if (!cron_parse(cron, &rule, &why)) {
-        return err_field(err, "cron", "cron: %s", why.text);
+        return err_field(err, "cron", "%s", why.text);
     }
     return keep_rule(schedule, &rule, arena, err);
 }
@@ -71,8 +71,18 @@ static bool read_cron(struct schedule *schedule, struct str cron, struct arena *
 static bool settle_rule(struct schedule *schedule, struct rrule *rule, struct arena *arena,
                         struct err *err)
 {
-    return str_absent(schedule->rrule) ||
-           (read_rule(schedule->rrule, rule, err) && keep_rule(schedule, rule, arena, err));
+    struct str text = schedule->rrule;
+    if (str_absent(text)) {
+        return true;
+    }
+    /* As people copy it out of calendars: RRULE:FREQ=DAILY; */
+    if (text.len > 6 && str_eq_nocase((struct str){text.ptr, 6}, STR("RRULE:"))) {
+        text = str_from(text, 6);
+    }
+    if (text.len > 0 && text.ptr[text.len - 1] == ';') {
+        text.len--;
+    }
+    return read_rule(text, rule, err) && keep_rule(schedule, rule, arena, err);
 }
 
 /* A rule without a start begins now; what it says about hours and minutes is meant on the hour and

@@ -27,6 +27,13 @@ static const struct field {
     [WEEKDAY] = {"day of the week", 0, 7, weekday_names, 7, BIT(7) - 1},
 };
 
+/* What L, W and # say of the days; a rule counts them in the month. */
+struct special {
+    uint32_t month_days_last;         /* L, L-3 */
+    bool first_workday, last_workday; /* 1W, LW */
+    uint64_t nth[7], nth_last[7];     /* MON#2, FRIL; from Monday */
+};
+
 static bool wrong(const struct field *field, struct str text, const char *why, struct err *err)
 {
     return err_set(err, ERR_INVALID, "cron: the %s \"%.*s\" %s", field->name,
@@ -55,7 +62,7 @@ static bool parse_range(const struct field *field, struct str text, bool has_ste
 {
     struct str rest = text, from = str_cut(&rest, '-');
     unsigned top = field->names == weekday_names ? 6 : field->max;
-    if (str_is(text, "*")) {
+    if (str_is(text, "*") || (str_is(text, "?") && field >= &fields[MONTH_DAY])) {
         *first = field->min;
         *last = top;
         return true;
@@ -67,7 +74,66 @@ static bool parse_range(const struct field *field, struct str text, bool has_ste
     if (str_absent(rest)) {
         *last = has_step ? MAX(top, *first) : *first;
     }
+    if (*first > *last && field->names == weekday_names) {
+        *last += 7; /* Fri-Sun, Sat-Mon */
+    }
     return *first <= *last || wrong(field, text, "runs backwards; write two ranges", err);
+}
+
+/* L, L-3, LW, 1W in the days of the month. False without an error: none of them. */
+static bool parse_month_day(struct str text, struct special *out, struct err *err)
+{
+    const struct field *field = &fields[MONTH_DAY];
+    uint64_t back = 0;
+    char last = text.len == 0 ? '\0' : text.ptr[text.len - 1];
+    if (str_eq_nocase(text, STR("L"))) {
+        out->month_days_last |= 2;
+    } else if (str_eq_nocase(text, STR("LW")) || str_eq_nocase(text, STR("WL"))) {
+        out->last_workday = true;
+    } else if (str_eq_nocase(text, STR("1W"))) {
+        out->first_workday = true;
+    } else if (text.len > 2 && (text.ptr[0] == 'L' || text.ptr[0] == 'l') && text.ptr[1] == '-') {
+        if (!str_u64(str_from(text, 2), &back) || back > 30) {
+            return wrong(field, text, "counts back further than a month has days", err);
+        }
+        out->month_days_last |= (uint32_t)1 << (back + 1);
+    } else if (last == 'W' || last == 'w') {
+        return wrong(field, text,
+                     "is the working day nearest to it, which no one rule can say; only "
+                     "1W and LW are",
+                     err);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* MON#2, 5L, FRIL in the days of the week. False without an error: none of them. */
+static bool parse_weekday(struct str text, struct special *out, struct err *err)
+{
+    const struct field *field = &fields[WEEKDAY];
+    struct str number = text, day = str_cut(&number, '#');
+    bool last = str_absent(number) && text.len > 1 &&
+                (text.ptr[text.len - 1] == 'L' || text.ptr[text.len - 1] == 'l');
+    uint64_t nth = 1;
+    unsigned weekday;
+    if (str_absent(number) && !last) {
+        return false;
+    }
+    day.len -= last;
+    if (!parse_number(field, day, &weekday) ||
+        (!last && (!str_u64(number, &nth) || nth < 1 || nth > 5))) {
+        return wrong(field, text, "is not one of the first five, or the last, of a month", err);
+    }
+    *(last ? &out->nth_last[(weekday + 6) % 7] : &out->nth[(weekday + 6) % 7]) |= BIT(nth);
+    return true;
+}
+
+static bool parse_special(const struct field *field, struct str text, struct special *out,
+                          struct err *err)
+{
+    return (field == &fields[MONTH_DAY] && parse_month_day(text, out, err)) ||
+           (field == &fields[WEEKDAY] && parse_weekday(text, out, err));
 }
 
 static bool parse_item(const struct field *field, struct str text, uint64_t *set, struct err *err)
@@ -88,11 +154,14 @@ static bool parse_item(const struct field *field, struct str text, uint64_t *set
     return true;
 }
 
-static bool parse_field(const struct field *field, struct str text, uint64_t *set, struct err *err)
+static bool parse_field(const struct field *field, struct str text, uint64_t *set,
+                        struct special *special, struct err *err)
 {
     *set = 0;
     while (!str_absent(text)) {
-        if (!parse_item(field, str_cut(&text, ','), set, err)) {
+        struct str item = str_cut(&text, ',');
+        if (!parse_special(field, item, special, err) &&
+            (err->kind != ERR_NONE || !parse_item(field, item, set, err))) {
             return false;
         }
     }
@@ -139,6 +208,51 @@ static void make_rule(const uint64_t *sets, struct rrule *out)
     out->weekdays = given[WEEKDAY] ? from_monday(sets[WEEKDAY]) : 0;
 }
 
+static bool has_nth(const struct special *special)
+{
+    uint64_t any = 0;
+    for (size_t i = 0; i < 7; i++) {
+        any |= special->nth[i] | special->nth_last[i];
+    }
+    return any != 0;
+}
+
+/* Days that are counted in the month: the rule is a monthly one. */
+static bool add_special(const struct special *special, const uint64_t *sets, struct rrule *rule,
+                        struct err *err)
+{
+    bool workday = special->first_workday || special->last_workday, nth = has_nth(special);
+    bool days = sets[MONTH_DAY] != 0 && sets[MONTH_DAY] != fields[MONTH_DAY].full;
+    if (!workday && !nth && special->month_days_last == 0) {
+        return true;
+    }
+    bool by_day = sets[WEEKDAY] != 0 && sets[WEEKDAY] != fields[WEEKDAY].full;
+    if (workday + nth + (days || special->month_days_last != 0) + by_day > 1 ||
+        rule->freq < RRULE_DAILY) {
+        return err_set(err, ERR_INVALID,
+                       "cron: L, W and # beside other days, or with every hour, "
+                       "are more than one rule can say");
+    }
+    rule->freq = rule->has & RRULE_BYMONTH && !workday ? RRULE_YEARLY : RRULE_MONTHLY;
+    rule->has &= ~(unsigned)(RRULE_BYDAY | RRULE_BYMONTHDAY);
+    if (workday) {
+        rule->weekdays = 0x1f;
+        rule->positions[0] = special->first_workday ? 2 : 0;
+        rule->positions_last[0] = special->last_workday ? 2 : 0;
+        rule->has |= RRULE_BYDAY | RRULE_BYSETPOS;
+    } else if (nth) {
+        memcpy(rule->nth, special->nth, sizeof rule->nth);
+        memcpy(rule->nth_last, special->nth_last, sizeof rule->nth_last);
+        rule->weekdays = 0;
+        rule->has |= RRULE_BYDAY;
+    } else {
+        rule->month_days = days ? (uint32_t)sets[MONTH_DAY] : 0;
+        rule->month_days_last = special->month_days_last;
+        rule->has |= RRULE_BYMONTHDAY;
+    }
+    return true;
+}
+
 /* Takes the next word; blanks around it are skipped. */
 static struct str take_word(struct str *rest)
 {
@@ -172,12 +286,22 @@ static bool expand_name(struct str *text, struct err *err)
                    "cron: names are @hourly, @daily, @weekly, @monthly and @yearly");
 }
 
-/* Cron runs on either day when both are given, unless one begins with a star. */
-static bool check_days(const uint64_t *sets, const struct str *texts, struct err *err)
+static bool is_starred(struct str text)
 {
-    bool either = sets[MONTH_DAY] != fields[MONTH_DAY].full &&
-                  sets[WEEKDAY] != fields[WEEKDAY].full && texts[MONTH_DAY].ptr[0] != '*' &&
-                  texts[WEEKDAY].ptr[0] != '*';
+    return text.ptr[0] == '*' || text.ptr[0] == '?';
+}
+
+/* Cron runs on either day when both are given, unless one begins with a star. Where one of them is
+ * every day, "1-31", either is every day. */
+static bool check_days(uint64_t *sets, const struct str *texts, struct err *err)
+{
+    bool either = !is_starred(texts[MONTH_DAY]) && !is_starred(texts[WEEKDAY]);
+    if (either &&
+        (sets[MONTH_DAY] == fields[MONTH_DAY].full || sets[WEEKDAY] == fields[WEEKDAY].full)) {
+        sets[MONTH_DAY] = fields[MONTH_DAY].full;
+        sets[WEEKDAY] = fields[WEEKDAY].full;
+        return true;
+    }
     return !either || err_set(err, ERR_INVALID,
                               "cron: a day of the month or a day of the week is more than one rule "
                               "can say; give one of them, or make two schedules");
@@ -187,6 +311,12 @@ bool cron_parse(struct str text, struct rrule *out, struct err *err)
 {
     struct str texts[FIELDS], rest = str_trim(text);
     uint64_t sets[FIELDS];
+    struct special special = {0};
+    struct err why = ERR_INIT;
+    err = err != NULL ? err : &why;
+    if (rest.len > 0 && rest.ptr[rest.len - 1] == ';') {
+        rest = str_trim((struct str){rest.ptr, rest.len - 1});
+    }
     if (rest.len > 0 && rest.ptr[0] == '@' && !expand_name(&rest, err)) {
         return false;
     }
@@ -197,17 +327,19 @@ bool cron_parse(struct str text, struct rrule *out, struct err *err)
                            "cron: the %s is missing; five fields are needed, like 0 9 * * 1-5",
                            fields[i].name);
         }
-        if (!parse_field(&fields[i], texts[i], &sets[i], err)) {
+        if (!parse_field(&fields[i], texts[i], &sets[i], &special, err)) {
             return false;
         }
     }
     if (rest.len > 0) {
-        return err_set(err, ERR_INVALID,
-                       "cron: more than five fields; seconds and years are not among them");
+        return err_set(
+            err, ERR_INVALID,
+            "cron: more than five fields; a field of seconds at the beginning or of years "
+            "at the end must go: 0 9 * * 1-5 is weekdays at 9:00");
     }
     if (!check_days(sets, texts, err)) {
         return false;
     }
     make_rule(sets, out);
-    return true;
+    return add_special(&special, sets, out, err);
 }

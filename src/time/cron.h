@@ -1,7 +1,8 @@
 /* time/cron.h: cron expressions, read as recurrence rules.
  *
  * Five fields (minute, hour, day of the month, month, day of the week) of *, numbers, ranges,
- * steps, lists and names, or @hourly, @daily, @weekly, @monthly, @yearly.
+ * steps, lists and names, or @hourly, @daily, @weekly, @monthly, @yearly. The days may be ?; those
+ * of the month L, L-3, LW and 1W, those of the week MON#2 and FRIL.
  *
  * A field of all hours or all minutes is elapsed time, so that nothing is left out in the night the
  * clocks change; given hours are those on the wall.

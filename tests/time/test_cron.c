@@ -71,6 +71,37 @@ TEST(a_starred_day_and_another_are_both_meant)
                          "BYMONTHDAY=1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31;BYSECOND=0");
 }
 
+TEST(either_of_a_day_and_every_day_is_every_day)
+{
+    check("0 12 1-31 * 1", "FREQ=DAILY;BYHOUR=12;BYMINUTE=0;BYSECOND=0");
+    check("0 12 5 * 0-6", "FREQ=DAILY;BYHOUR=12;BYMINUTE=0;BYSECOND=0");
+    check("0 9 13 * ?", "FREQ=MONTHLY;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=13;BYSECOND=0");
+    check("0 9 ? * MON", "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0;BYSECOND=0");
+}
+
+TEST(days_may_be_counted_in_the_month)
+{
+    check("0 9 L * *", "FREQ=MONTHLY;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=-1;BYSECOND=0");
+    check("0 9 L-2 * ?", "FREQ=MONTHLY;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=-3;BYSECOND=0");
+    check("0 9 1,L * *", "FREQ=MONTHLY;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=1,-1;BYSECOND=0");
+    check("0 9 LW * *",
+          "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0;BYSETPOS=-1");
+    check("0 9 1W * ?",
+          "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0;BYSETPOS=1");
+    check("0 9 * * 1#2", "FREQ=MONTHLY;BYDAY=2MO;BYHOUR=9;BYMINUTE=0;BYSECOND=0");
+    check("0 9 ? * fri#1,FRI#3", "FREQ=MONTHLY;BYDAY=1FR,3FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0");
+    check("0 9 * * 5L", "FREQ=MONTHLY;BYDAY=-1FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0");
+    check("0 9 * * sunL", "FREQ=MONTHLY;BYDAY=-1SU;BYHOUR=9;BYMINUTE=0;BYSECOND=0");
+    check("0 9 * 11 4#4", "FREQ=YEARLY;BYDAY=4TH;BYHOUR=9;BYMINUTE=0;BYMONTH=11;BYSECOND=0");
+}
+
+TEST(weekdays_go_round)
+{
+    check("0 9 * * Fri-Sun", "FREQ=WEEKLY;BYDAY=FR,SA,SU;BYHOUR=9;BYMINUTE=0;BYSECOND=0");
+    check("0 9 * * sat-mon", "FREQ=WEEKLY;BYDAY=MO,SA,SU;BYHOUR=9;BYMINUTE=0;BYSECOND=0");
+    check("0 9 * * 1-5;", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0");
+}
+
 static void check_refused(const char *cron, const char *because)
 {
     struct err err = ERR_INIT;
@@ -100,12 +131,16 @@ TEST(values_out_of_range_are_refused)
     check_refused("0 9 * 13 *", "the month \"13\"");
     check_refused("0 9 * * 8", "the day of the week \"8\"");
     check_refused("0 9 * * MOO", "the day of the week \"MOO\"");
-    check_refused("0 9 L * *", "the day of the month \"L\"");
-    check_refused("0 9 * * 1#2", "the day of the week \"1#2\"");
+    check_refused("0 9 15W * *", "the day of the month \"15W\"");
+    check_refused("0 9 L-31 * *", "the day of the month \"L-31\"");
+    check_refused("0 9 * * 1#6", "the day of the week \"1#6\"");
+    check_refused("0 9 L * 5", "more than one rule can say");
+    check_refused("0 9 15,LW * *", "more than one rule can say");
+    check_refused("0 H * * *", "the hour \"H\"");
     check_refused("*/0 9 * * *", "has a step that is not a number from 1 on");
     check_refused("0 17-9 * * *", "runs backwards");
     check_refused("0 9, * * *", "the hour \"\"");
     check_refused("-1 9 * * *", "the minute \"-1\"");
-    check_refused("0 9 * * * *", "more than five fields");
+    check_refused("0 0 9 * * *", "more than five fields");
     check_refused("@reboot", "names are @hourly");
 }
