@@ -4,10 +4,13 @@
  * SPDX-License-Identifier: MIT */
 #include "assist/assistant_parts.h"
 #include "assist/chat.h"
+#include "english/summary.h"
 #include "wire/time.h"
 
-#define TITLE_MAX 120 /* bytes of a title that is cut from the text */
-#define LIST_MAX  (256 * KIB)
+#define COMPARED_TIMES       20
+#define COMPARED_SUMMARY_MAX (4 * KIB)
+#define TITLE_MAX            120 /* bytes of a title that is cut from the text */
+#define LIST_MAX             (256 * KIB)
 
 /* ---- The question ---- */
 
@@ -300,6 +303,54 @@ static bool judge(const struct assistant_asked *asked, struct assistant_answer *
     return err_field(err, "mode", "mode must be TASK_CREATION, TASK_UPDATE or REFUSAL");
 }
 
+/* ---- The grammar beside the model ---- */
+
+static bool read_plan(const struct assistant_asked *asked, const struct schedule *schedule,
+                      struct arena *arena, int64_t *times, size_t *count, struct str *summary)
+{
+    SCOPED(plan_close) struct plan plan = {0};
+    SCOPED(buf_fini) struct buf text = BUF_INIT(COMPARED_SUMMARY_MAX);
+    struct err ignored = ERR_INIT;
+    if (!plan_open(schedule, asked->zones, arena, &plan, &ignored)) {
+        return false;
+    }
+    *count = recur_list(plan.recur, asked->now_ms, COMPARED_TIMES, times);
+    summary_write(&text, &plan.order);
+    *summary = arena_str(arena, buf_view(&text));
+    return true;
+}
+
+/* What the model makes of a text is compared with what the grammar does: where both understand it
+ * and differ, neither is trusted and the user is asked. */
+static void compare(const struct assistant_asked *asked, struct arena *arena,
+                    struct assistant_said *out)
+{
+    struct assistant_said *plain = arena_new(arena, struct assistant_said);
+    int64_t ours[COMPARED_TIMES], theirs[COMPARED_TIMES];
+    size_t our_count, their_count;
+    struct str our_words, their_words;
+    if (out->mode != ASSISTANT_CREATION) {
+        return;
+    }
+    assistant_read(asked, arena, plain);
+    out->words = plain->words;
+    out->words_count = plain->words_count;
+    if (plain->mode != ASSISTANT_CREATION ||
+        !read_plan(asked, &plain->schedule, arena, ours, &our_count, &our_words) ||
+        !read_plan(asked, &out->schedule, arena, theirs, &their_count, &their_words)) {
+        return;
+    }
+    if (our_count == their_count && memcmp(ours, theirs, our_count * sizeof ours[0]) == 0) {
+        return;
+    }
+    *out = (struct assistant_said){.mode = ASSISTANT_REFUSAL};
+    assistant_refuse(out, "text",
+                     arena_printf(arena,
+                                  "it can be read in two ways: \"" STR_FMT "\" or \"" STR_FMT
+                                  "\"; say which one is meant",
+                                  STR_ARG(our_words), STR_ARG(their_words)));
+}
+
 /* ---- Asking ---- */
 
 struct talk {
@@ -400,5 +451,9 @@ bool assistant_ask(const struct assistant_model *model, const struct assistant_a
     }
     chat_add(&talk.chat, LLM_USER, asked->text, arena);
     talk.llm = llm;
-    return converse(&talk, out, err);
+    if (!converse(&talk, out, err)) {
+        return false;
+    }
+    compare(asked, arena, out);
+    return true;
 }

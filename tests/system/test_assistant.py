@@ -155,6 +155,20 @@ def the_model_reads_the_text_with_conversation_and_schedules(nest):
 
 
 @test(server=False)
+def where_the_model_and_the_grammar_differ_the_user_is_asked(nest):
+    llm = Llm(nest)
+    s = smart(nest, llm)
+    llm.answer({"json": DAILY})
+    refused = say(s, "every day at 9am say the weather", timezone="Europe/Paris")
+    same(refused["mode"], "REFUSAL")
+    check("09:00" in refused["refusal"]["reason"] and "07:00" in refused["refusal"]["reason"],
+          refused)
+    same(s.get("/api/schedules"), [])
+    llm.answer({"json": DAILY})
+    say(s, "every day at 7am say the weather", 201, timezone="Europe/Paris")
+
+
+@test(server=False)
 def the_model_reads_texts_of_schedules_and_previews_too(nest):
     llm = Llm(nest)
     s = smart(nest, llm)
