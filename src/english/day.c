@@ -44,6 +44,8 @@ const struct said *phrase_keep(const struct tokens *t, const struct said *said)
     return copy;
 }
 
+static size_t one_day(const struct tokens *t, size_t at, bool in, struct said *said);
+
 static bool is_direction(const struct tokens *t, size_t at)
 {
     return token_is(t, at, WORD_FROM) || token_is(t, at, WORD_AFTER) ||
@@ -77,7 +79,7 @@ static size_t from_anchor(const struct tokens *t, size_t at, struct said *said)
         said->fault = before ? FAULT_PAST : said->fault;
         return at + 2;
     }
-    size_t to = phrase_single_day(t, at + 1, &anchor);
+    size_t to = one_day(t, at + 1, false, &anchor);
     if (to == at + 1) {
         return at;
     }
@@ -395,12 +397,11 @@ static size_t of_some_week(const struct tokens *t, size_t at, struct said *said)
     return to;
 }
 
-static size_t with_lead(const struct tokens *t, size_t at, bool in, struct said *said)
+/* A day that is counted from no other. */
+static size_t one_day(const struct tokens *t, size_t at, bool in, struct said *said)
 {
-    size_t to = week_later(t, at, said);
-    to = to > at ? to : by_name(t, at, said);
+    size_t to = by_name(t, at, said);
     to = to > at ? to : after_next(t, at, said);
-    to = to > at ? to : beside_day(t, at, said);
     if (to > at) {
         return to;
     }
@@ -438,6 +439,13 @@ static size_t with_lead(const struct tokens *t, size_t at, bool in, struct said 
     }
     to = phrase_weekdays(t, at, said);
     return to > at ? of_some_week(t, to, said) : at;
+}
+
+static size_t with_lead(const struct tokens *t, size_t at, bool in, struct said *said)
+{
+    size_t to = week_later(t, at, said);
+    to = to > at ? to : beside_day(t, at, said);
+    return to > at ? to : one_day(t, at, in, said);
 }
 
 size_t phrase_single_day(const struct tokens *t, size_t at, struct said *said)

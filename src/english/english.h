@@ -1,10 +1,10 @@
 /* english/english.h: what an English sentence orders: once, again and again, or a refusal.
  *
  * "every other Friday at 3pm payday" is a rule, a start and a title. The text is cut into tokens
- * (token.h), a small grammar finds the phrases that speak of time (phrase.h), those
- * that order something are told from those that belong to the task (choose.c), and one
- * resolver applies the conventions that tests/english/corpora shows row by row (once.c,
- * recurring.c).
+ * (token.h), a small grammar finds the phrases that speak of time (phrase.h), those that order
+ * something are told from those that belong to the task (choose.c), what is left over may not look
+ * like a part of when (guard.c), and one resolver applies the conventions that
+ * tests/english/corpora shows row by row (once.c, recurring.c). See docs/design/english.md.
  *
  * Thread: any. Keeps nothing and asks no clock.
  *

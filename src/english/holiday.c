@@ -264,7 +264,11 @@ size_t phrase_holiday(const struct tokens *t, size_t at, struct said *said)
         return at;
     }
     size_t best = at;
+    char first = t->at[at].text.ptr[0];
     for (size_t i = 0; i < ARRAY_LEN(holidays); i++) {
+        if (((first ^ holidays[i].words[0]) & ~0x20) != 0) {
+            continue;
+        }
         size_t to = spells(t, at, holidays[i].words);
         if (to > best) {
             best = to;

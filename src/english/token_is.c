@@ -34,13 +34,23 @@ bool token_is_unit(const struct tokens *tokens, size_t at, enum word_unit unit)
            (token_value(tokens, at, WORD_UNIT) & ~TOKEN_PLURAL) == (int)unit;
 }
 
+/* Most words differ in their first letter already. */
+static bool begins(struct str text, const char *word)
+{
+    return text.len > 0 && ((text.ptr[0] ^ word[0]) & ~0x20) == 0;
+}
+
 bool token_is_word(const struct tokens *tokens, size_t at, const char *word)
 {
-    return at < tokens->count && str_eq_nocase(tokens->at[at].text, str_of(word));
+    return at < tokens->count && begins(tokens->at[at].text, word) &&
+           str_eq_nocase(tokens->at[at].text, str_of(word));
 }
 
 size_t token_spells(const struct tokens *tokens, size_t at, const char *words)
 {
+    if (at >= tokens->count || !begins(tokens->at[at].text, words)) {
+        return at;
+    }
     struct str rest = str_of(words);
     size_t to = at;
     while (!str_absent(rest)) {

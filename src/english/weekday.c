@@ -5,7 +5,8 @@
 #include "english/phrase.h"
 
 #define MONTH_DAY_MAX 31
-#define NTH_MAX       5 /* weekdays of one name in a month */
+#define LIST_MAX      40 /* members of a list; what follows begins a new one */
+#define NTH_MAX       5  /* weekdays of one name in a month */
 
 /* ---- Weekdays ---- */
 
@@ -130,7 +131,7 @@ size_t phrase_weekdays(const struct tokens *t, size_t at, struct said *said)
         struct said trial = found;
         size_t next = to == at ? at : between_days(t, to, &trial);
         size_t end = day_or_range(t, next, &days, &is_range);
-        if (end == next || (to > at && next == to && !are_short(t, to))) {
+        if (end == next || (to > at && next == to && !are_short(t, to)) || items > LIST_MAX) {
             break;
         }
         found = trial;
@@ -337,13 +338,14 @@ size_t phrase_ordinals(const struct tokens *t, size_t at, struct said *said)
 {
     struct said found = *said;
     struct ordinals o = {.bits = 0};
+    unsigned items = 0;
     size_t to = at;
     for (;;) {
         struct said trial = found;
         size_t next = to == at ? at : between_ordinals(t, to, &trial);
         struct ordinals more = o;
         size_t end = one_ordinal(t, next, &more, &trial);
-        if (end == next || (to > at && next == to)) {
+        if (end == next || (to > at && next == to) || items++ > LIST_MAX) {
             break;
         }
         found = trial;
