@@ -207,7 +207,7 @@ TEST(a_task_whose_last_attempt_still_runs_is_not_started_again)
     SCOPED(stand_close) struct stand s;
     open_stand(&s, (struct stand_options){.grace_ms = 30});
     struct task_id id =
-        stand_create(&s, "stubborn", .payload = gate.payload, .timeout_ms = 20, .max_retries = 1);
+        stand_create(&s, "stubborn", .payload = gate.payload, .timeout_ms = 1000, .max_retries = 1);
     stand_until(&s, id, TASK_RETRYING);
     until_lost(&s, 1);
     stand_do(&s, (struct stand_order){.type = "facts"}, TASK_COMPLETED); /* others go on */
