@@ -94,6 +94,12 @@ static size_t except_item(const struct tokens *t, size_t at, struct said *out)
     }
     to = phrase_listed_date(t, next, before, &left);
     to = to > next ? to : phrase_single_day(t, next, &left);
+    for (size_t i = next; i < to; i++) {
+        if (token_is(t, i, WORD_DAYSET) && (left.nth[5] | left.nth_last[5]) != 0) {
+            return at; /* the last weekend: of its two days neither is surely the last of its name
+                        */
+        }
+    }
     to = to > next ? to : phrase_months(t, next, &left);
     if (to == next) {
         return at;

@@ -352,6 +352,13 @@ static bool number_is_task(const struct guard *g, size_t at)
         token->number <= HOUR_LIKE || (token->text.len >= 3 && token->number < 2400 &&
                                        token->number % 100 < 60 && !token_is_plain(t, at + 1));
     bool one = !token->digits && token->number == 1; /* "one on one" */
+    bool joins = token_is(t, before, WORD_AND) || token_is(t, before, WORD_OR);
+    bool goes_on =
+        joins && before > 0 && is_taken(g, before - 1) && g->of[before - 1]->said.clocks_count > 0;
+    led = led || (token_is(t, before, WORD_ABOUT) && (before == 0 || is_taken(g, before - 1)));
+    if (goes_on && hour_like) {
+        return false; /* "at 12 and 24" */
+    }
     if (hash || one || IS_ONE_OF(t, before, numbered) || token->is_year) {
         return true;
     }

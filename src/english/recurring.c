@@ -365,12 +365,15 @@ static bool leave_out(struct draft *d)
     }
     order.exdates = d->out->exdates;
     order.exdates_count = d->out->exdates_count;
+    int64_t was_ms = d->out->first_ms;
     if (!recur_new(&order, &rest, NULL) || !recur_next(rest, d->to->now_ms, &d->out->first_ms)) {
         return never(d->out);
     }
-    if (d->rule.count == 0) {
-        resolve_start(d->to, &d->rule, d->out);
+    /* It begins with the first that is not left out; those before it have been counted. */
+    if (d->rule.count > 0 && d->out->first_ms > was_ms) {
+        d->rule.count -= (uint32_t)recur_count(all, was_ms - 1, d->out->first_ms - 1);
     }
+    resolve_start(d->to, &d->rule, d->out);
     return true;
 }
 

@@ -58,13 +58,18 @@ static void check_read(const struct english_asked *asked, struct arena *arena)
     }
     check_words(asked, &read);
     bool recurring = read.kind == ENGLISH_RECURRING;
-    struct recur_order order = {
-        .start = read.start, .rule = recurring ? &read.rule : NULL, .zone = asked->zone};
+    struct recur_order order = {.start = read.start,
+                                .rule = recurring ? &read.rule : NULL,
+                                .zone = asked->zone,
+                                .exdates = read.exdates,
+                                .exdates_count = read.exdates_count};
     FUZZ_CLAIM(read.first_ms > asked->now_ms && read.first_ms <= TIME_MAX_MS);
     FUZZ_CLAIM(!recurring || rrule_parse(read.rrule, &back, NULL));
     FUZZ_CLAIM(recur_new(&order, &recur, NULL) && recur_first(recur, &first));
     FUZZ_CLAIM(first == read.first_ms);
-    check_again(asked, &read, &order, arena);
+    if (!(read.rule.has & RRULE_BYYEARDAY)) { /* every Cyber Monday: no sentence says such days */
+        check_again(asked, &read, &order, arena);
+    }
 }
 
 static void check_edit(const struct english_asked *asked, struct arena *arena)
