@@ -159,17 +159,6 @@ static struct place place_at(const struct tokens *t, size_t at, const struct phr
     return place;
 }
 
-/* 14:30+02:00 names its zone itself. */
-static void take_offsets(const struct tokens *t, struct phrase *p)
-{
-    for (size_t at = p->from; at < p->to; at++) {
-        if (t->at[at].has_offset) {
-            p->said.zone = place_of_offset(t->at[at].offset_min, t->arena);
-            p->said.fault = p->said.zone == NULL ? FAULT_PLACE : p->said.fault;
-        }
-    }
-}
-
 void choose_find(const struct tokens *t, struct arena *arena, struct choice *out)
 {
     *out = (struct choice){.said = said_nothing()};
@@ -184,7 +173,7 @@ void choose_find(const struct tokens *t, struct arena *arena, struct choice *out
         }
         p->from = at;
         p->to = to;
-        take_offsets(t, p);
+        place_take_offsets(t, p);
         weigh(t, p, before);
         bool beside = before != NULL && are_beside(t, before, p) && before->force > FORCE_THING;
         p->cluster = before == NULL ? 1 : before->cluster + !(beside && p->force > FORCE_THING);
@@ -464,6 +453,25 @@ static void bound(const struct tokens *t, struct said *said)
     said->of_year = said->of_year == OF_EVERY ? OF_EVERY : OF_NONE;
 }
 
+/* "every Monday and the 1st of the month", "every 2 days and every Monday": no one rule. */
+static bool joins_two(const struct tokens *t, struct choice *c)
+{
+    for (size_t i = 0; i + 1 < c->count; i++) {
+        const struct phrase *a = &c->phrases[i], *b = a + 1;
+        if (!a->used || !b->used || !token_is(t, a->to, WORD_AND) || b->from != a->to + 1) {
+            continue;
+        }
+        bool days = (a->said.weekdays != 0 && b->said.month_days != 0) ||
+                    (a->said.month_days != 0 && b->said.weekdays != 0);
+        if (days || (a->force == FORCE_EVERY && b->force == FORCE_EVERY)) {
+            c->blame_from = b->from;
+            c->blame_to = b->to;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void judge(const struct tokens *t, struct choice *c)
 {
     enum said_fault *fault = &c->said.fault;
@@ -473,6 +481,9 @@ static void judge(const struct tokens *t, struct choice *c)
     }
     if (said_recurs(&c->said) && c->said.which == OF_NONE) {
         bound(t, &c->said);
+    }
+    if (*fault == FAULT_NONE && joins_two(t, c)) {
+        *fault = FAULT_TWO;
     }
     if (has_alternative(t, c)) {
         *fault = FAULT_ALTERNATIVE;

@@ -130,6 +130,15 @@ static size_t in_time(const struct tokens *t, size_t at, struct said *said)
     }
     bool vague = found.in.vague;
     size_t end = from_anchor(t, to, &found);
+    bool week_on = !in && end == to && token_is(t, to, WORD_ON) &&
+                   token_is(t, to + 1, WORD_WEEKDAY) &&
+                   (found.in.unit == UNIT_WEEK || found.in.unit == UNIT_FORTNIGHT);
+    if (week_on && !(token_value(t, to + 1, WORD_WEEKDAY) & TOKEN_PLURAL)) {
+        struct said anchor = said_nothing(); /* a week on Friday */
+        anchor.weekdays = 1u << token_value(t, to + 1, WORD_WEEKDAY);
+        found.anchor = phrase_keep(t, &anchor);
+        end = to + 2;
+    }
     if (end > to && said_recurs(&found)) {
         *said = found;
         return end;

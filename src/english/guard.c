@@ -356,6 +356,10 @@ static bool number_is_task(const struct guard *g, size_t at)
     bool goes_on =
         joins && before > 0 && is_taken(g, before - 1) && g->of[before - 1]->said.clocks_count > 0;
     led = led || (token_is(t, before, WORD_ABOUT) && (before == 0 || is_taken(g, before - 1)));
+    bool year = token_is(t, before, WORD_IN) && token->number >= 1900 && token->number < 2200;
+    if (year && !is_thing(g, before - (before > 0))) {
+        return false; /* "in 2027" */
+    }
     if (goes_on && hour_like) {
         return false; /* "at 12 and 24" */
     }
@@ -501,6 +505,10 @@ static void check_word(struct guard *g, size_t at)
     } else if (token_is(t, at, WORD_OR) && after_order &&
                (at + 1 >= t->count || t->at[at + 1].count > 0)) {
         guard_refuse(g->c, FAULT_ALTERNATIVE, at, MIN(at + 3, t->count));
+    } else if (token_is(t, at, WORD_UNIT) && !t->at[at].possessive &&
+               (is_taken(g, at + 1) || (token_is(t, at + 1, WORD_OF) && is_taken(g, at + 2))) &&
+               !(at > 0 && token_is(t, at - 1, WORD_NUMBER))) {
+        guard_refuse(g->c, FAULT_UNPLACED, at, at + 1); /* "the week of November 9" */
     } else if (token_is(t, at, WORD_HALF_OF_DAY) && after_order) {
         guard_refuse(g->c, FAULT_UNPLACED, at, at + 1);
     }

@@ -107,7 +107,8 @@ void choose_find(const struct tokens *t, struct arena *arena, struct choice *out
 
 /* place.c */
 bool place_is_users(struct str name, const struct zone *zone, int64_t at_s);
-const char *place_of_offset(int minutes, struct arena *arena); /* NULL: no zone has it */
+const char *place_of_offset(int minutes, struct arena *arena);     /* NULL: no zone has it */
+void place_take_offsets(const struct tokens *t, struct phrase *p); /* 14:30+02:00 names its zone */
 bool place_is_city(const struct tokens *t, size_t at, size_t *to);
 
 /* guard.c: texts that are no order at all; and words left over that look like a part of when. */

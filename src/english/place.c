@@ -563,3 +563,13 @@ bool place_is_city(const struct tokens *t, size_t at, size_t *to)
     }
     return false;
 }
+
+void place_take_offsets(const struct tokens *t, struct phrase *p)
+{
+    for (size_t at = p->from; at < p->to; at++) {
+        if (t->at[at].has_offset) {
+            p->said.zone = place_of_offset(t->at[at].offset_min, t->arena);
+            p->said.fault = p->said.zone == NULL ? FAULT_PLACE : p->said.fault;
+        }
+    }
+}

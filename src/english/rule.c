@@ -225,6 +225,9 @@ static bool monthly(struct draft *d, unsigned months)
     int64_t year;
     unsigned month, day;
     time_date_of(d->base_day, &year, &month, &day);
+    if (months != ALL_MONTHS && said->dated && d->rule.interval > 1) {
+        return contradicts(d); /* every 6 months on 1 July: from when on? */
+    }
     if (months != ALL_MONTHS) {
         d->rule.freq = d->rule.interval == 1 && !said->has_only ? RRULE_YEARLY : RRULE_MONTHLY;
         by_months(&d->rule, months);
