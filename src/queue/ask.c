@@ -50,16 +50,6 @@ static void view_queue(struct batch *batch, const struct lane *lane,
     view->settings.name = arena_str(arena, count->queue);
 }
 
-static struct store_count count_of(const struct store_counts *counts, struct str name)
-{
-    for (size_t i = 0; i < counts->count; i++) {
-        if (str_eq(counts->at[i].queue, name)) {
-            return counts->at[i];
-        }
-    }
-    return (struct store_count){.queue = name};
-}
-
 static bool counts_of(struct batch *batch, struct store_counts *counts, struct err *err)
 {
     return store_counts(batch->engine->store, &batch->arena, counts, err);
@@ -69,12 +59,6 @@ static int by_name(const void *a, const void *b)
 {
     return str_cmp(((const struct queue_view *)a)->settings.name,
                    ((const struct queue_view *)b)->settings.name);
-}
-
-/* It has no tasks and no settings, but somebody waits for it, or something happened there. */
-static bool has_figures(const struct lane *lane)
-{
-    return lane->enqueued > 0 || lane->run.count > 0 || !list_empty(&lane->waiting);
 }
 
 /* Every queue that is in use, and of those with nothing but a history as many as are remembered. */
@@ -100,7 +84,10 @@ static void list_queues(struct batch *batch, const struct store_counts *counts,
     LIST_EACH(&lanes->all, it)
     {
         struct lane *lane = HOLDER(it, struct lane, all);
-        if (!lane->listed && has_figures(lane)) {
+        /* It has no tasks and no settings, but somebody waits for it, or something happened there.
+         */
+        bool figures = lane->enqueued > 0 || lane->run.count > 0 || !list_empty(&lane->waiting);
+        if (!lane->listed && figures) {
             view_queue(batch, lane, &(struct store_count){.queue = lane->settings.name},
                        command->arena, &queues->views[queues->count++]);
         }
@@ -146,7 +133,13 @@ void on_queue(struct batch *batch, struct command *command)
     struct store_counts counts;
     if (lanes_admit(lanes, &change->name, 1, &command->err) &&
         counts_of(batch, &counts, &command->err)) {
-        struct store_count count = count_of(&counts, change->name);
+        struct store_count count = {.queue = change->name};
+        for (size_t i = 0; i < counts.count; i++) {
+            if (str_eq(counts.at[i].queue, change->name)) {
+                count = counts.at[i];
+                break;
+            }
+        }
         view_queue(batch, lane_find(lanes, change->name), &count, command->arena, &change->view);
         change->view.settings = changed_settings(batch, change);
         batch->queue_changes[batch->queue_changes_count++] = change;
@@ -175,16 +168,6 @@ static void view_worker(const struct worker *worker, struct arena *arena, struct
     }
 }
 
-static bool is_told(const uint64_t *hashes, size_t count, uint64_t hash)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (hashes[i] == hash) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* What workers that are here or were lately would take, each of the same kind once. */
 static void list_wanted(struct batch *batch, struct arena *arena, struct queue_load *load)
 {
@@ -193,9 +176,12 @@ static void list_wanted(struct batch *batch, struct arena *arena, struct queue_l
     LIST_EACH(&batch->engine->workers.recent, it)
     {
         const struct worker *worker = HOLDER(it, struct worker, recent);
-        if (worker->asked_hash == 0 || worker->signal != SIGNAL_NONE ||
-            !worker_present(worker, batch->now) || load->wanted_count == LOAD_WANTED_MAX ||
-            is_told(hashes, load->wanted_count, worker->asked_hash)) {
+        bool listed = false;
+        for (size_t i = 0; i < load->wanted_count; i++) {
+            listed = listed || hashes[i] == worker->asked_hash;
+        }
+        if (listed || worker->asked_hash == 0 || worker->signal != SIGNAL_NONE ||
+            !worker_present(worker, batch->now) || load->wanted_count == LOAD_WANTED_MAX) {
             continue;
         }
         hashes[load->wanted_count] = worker->asked_hash;
@@ -237,20 +223,14 @@ void on_workers(struct batch *batch, struct command *command)
     batch_answer(batch, command);
 }
 
-static bool find_worker(struct batch *batch, struct str id, struct worker **out, struct err *err)
-{
-    if (task_worker_reserved(id)) {
-        return err_set(err, ERR_CONFLICT, "workers inside the server are not told to stop");
-    }
-    *out = worker_find(&batch->engine->workers, id);
-    return (*out != NULL && worker_present(*out, batch->now)) ||
-           err_set(err, ERR_NOT_FOUND, "no worker of this name was seen lately");
-}
-
 void on_worker(struct batch *batch, struct command *command)
 {
-    struct worker *worker = NULL;
-    if (find_worker(batch, command->worker.id, &worker, &command->err)) {
+    struct worker *worker = worker_find(&batch->engine->workers, command->worker.id);
+    if (task_worker_reserved(command->worker.id)) {
+        err_set(&command->err, ERR_CONFLICT, "workers inside the server are not told to stop");
+    } else if (worker == NULL || !worker_present(worker, batch->now)) {
+        err_set(&command->err, ERR_NOT_FOUND, "no worker of this name was seen lately");
+    } else {
         worker->signal = command->worker.signal;
         claims_signal(batch, worker);
         view_worker(worker, command->arena, &command->worker.view);

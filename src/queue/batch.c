@@ -116,20 +116,15 @@ static size_t list_missing(struct batch *batch, struct task_load *loads, struct 
     return n;
 }
 
-/* The rest of a task of which a part was loaded, and perhaps changed, before. */
-static void add_rest(struct task *task, const struct task *whole)
-{
-    task->payload = whole->payload;
-    task->payload_raw = whole->payload_raw;
-    task->metadata = whole->metadata;
-    task->tags_count = whole->tags_count;
-    memcpy(task->tags, whole->tags, sizeof task->tags);
-}
-
 static void take_load(struct item *item, const struct task_load *load)
 {
-    if (item->owner != NULL) {
-        add_rest(&item->now, &load->task);
+    if (item->owner !=
+        NULL) { /* a part was loaded, and perhaps changed, before: this is the rest */
+        item->now.payload = load->task.payload;
+        item->now.payload_raw = load->task.payload_raw;
+        item->now.metadata = load->task.metadata;
+        item->now.tags_count = load->task.tags_count;
+        memcpy(item->now.tags, load->task.tags, sizeof item->now.tags);
     } else {
         item->now = load->task;
     }
@@ -321,16 +316,6 @@ static bool save_items(struct batch *batch, struct err *err)
     return true;
 }
 
-static bool save_queues(struct batch *batch, struct err *err)
-{
-    for (size_t i = 0; i < batch->queue_changes_count; i++) {
-        if (!tx_save_queue(batch->tx, &batch->queue_changes[i]->view.settings, err)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 bool batch_save(struct batch *batch)
 {
     struct err err = ERR_INIT;
@@ -340,8 +325,11 @@ bool batch_save(struct batch *batch)
     if (!batch_begin(batch)) {
         return false;
     }
-    bool saved = save_orders(batch, &err) && save_items(batch, &err) && save_queues(batch, &err) &&
-                 flow_save(batch, &err) && (batch->lost || janitor_sweep(batch, &err));
+    bool saved = save_orders(batch, &err) && save_items(batch, &err);
+    for (size_t i = 0; saved && i < batch->queue_changes_count; i++) {
+        saved = tx_save_queue(batch->tx, &batch->queue_changes[i]->view.settings, &err);
+    }
+    saved = saved && flow_save(batch, &err) && (batch->lost || janitor_sweep(batch, &err));
     if (saved && !batch->lost && batch->writes) {
         saved = tx_commit(&batch->tx, &err);
     }

@@ -68,15 +68,6 @@ static bool boot_document(void *arg, struct str document, struct task_id holder,
     return true;
 }
 
-static int64_t live_of(const struct store_count *count)
-{
-    int64_t live = 0;
-    for (int state = 0; state < TASK_STATES; state++) {
-        live += task_state_terminal((enum task_state)state) ? 0 : count->tasks[state];
-    }
-    return live;
-}
-
 /* Of queues that have only a history as many are remembered as there is room for. */
 static bool boot_lanes(struct boot *boot, struct err *err)
 {
@@ -86,7 +77,10 @@ static bool boot_lanes(struct boot *boot, struct err *err)
         return false;
     }
     for (size_t i = 0; i < counts.count; i++) {
-        int64_t live = live_of(&counts.at[i]);
+        int64_t live = 0;
+        for (int state = 0; state < TASK_STATES; state++) {
+            live += task_state_terminal((enum task_state)state) ? 0 : counts.at[i].tasks[state];
+        }
         if (live > 0) {
             struct lane *lane = lane_get(lanes, counts.at[i].queue);
             lane->live = live;

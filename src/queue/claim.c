@@ -57,21 +57,17 @@ void prepare_claim(struct batch *batch, struct command *command)
 
 /* ---- Deciding ---- */
 
-static struct str worker_of(const struct command_claim *claim, struct str type)
-{
-    for (size_t i = 0; claim->workers != NULL && i < claim->types_count; i++) {
-        if (str_eq(claim->types[i], type)) {
-            return claim->workers[i];
-        }
-    }
-    return claim->worker;
-}
-
 bool claim_start(struct batch *batch, struct item *item, struct command *command)
 {
     const struct command_claim *claim = &command->claim;
     struct err refused;
-    struct str worker = worker_of(claim, item->now.type);
+    struct str worker = claim->worker;
+    for (size_t i = 0; claim->workers != NULL && i < claim->types_count; i++) {
+        if (str_eq(claim->types[i], item->now.type)) {
+            worker = claim->workers[i];
+            break;
+        }
+    }
     struct task_claim lease = {.worker = name_of(batch->engine, worker, &batch->arena),
                                .lease_ms =
                                    task_worker_reserved(worker) ? OWN_LEASE_MS : claim->lease_ms,
@@ -152,16 +148,6 @@ bool claim_unstart(struct batch *batch, struct item *item)
     return alone;
 }
 
-/* Results of what the task depended on go along with it. */
-static void add_facts(struct batch *batch, struct command *command, size_t at)
-{
-    struct command_claim *claim = &command->claim;
-    const struct task *task = &claim->tasks[at];
-    claim->facts[at] = (struct claim_facts){0};
-    (void)!kin_results(batch, task->id, command->arena, &claim->facts[at].dependencies,
-                       &claim->facts[at].dependencies_count);
-}
-
 /* False when some of it came to nothing: then there may be more to propose. */
 static bool decide_proposal(struct batch *batch, struct proposal *proposal)
 {
@@ -183,8 +169,12 @@ static bool decide_proposal(struct batch *batch, struct proposal *proposal)
     for (size_t i = 0; batch_ok(batch) && i < proposal->count; i++) {
         struct item *item = batch_item(batch, proposal->hints[i].id);
         if (item != NULL && item->claim == command && item->owner == claim) {
-            claim->tasks[claim->count] = task_copy(command->arena, &item->now);
-            add_facts(batch, command, claim->count++);
+            struct claim_facts *facts = &claim->facts[claim->count];
+            claim->tasks[claim->count++] = task_copy(command->arena, &item->now);
+            *facts = (struct claim_facts){0};
+            /* Results of what the task depended on go along with it. */
+            (void)!kin_results(batch, item->now.id, command->arena, &facts->dependencies,
+                               &facts->dependencies_count);
         }
     }
     return claim->count == proposal->count;
@@ -357,38 +347,29 @@ void claims_decide(struct batch *batch)
     }
 }
 
-static void unlock_documents(struct batch *batch, const struct proposal *proposal)
-{
-    for (size_t i = 0; i < proposal->locks_count; i++) {
-        const struct broker_lock *lock = &proposal->locks[i];
-        if (lock->granted) {
-            broker_let_go(batch->engine->broker, lock->hint->document, lock->hint->id, lock->lock);
-        }
-    }
-}
-
-/* One that the store refused would be refused again at once. */
-static void give_back(struct batch *batch, const struct hint *hint)
-{
-    const struct item *item = batch_peek(batch, hint->id);
-    if (item != NULL && item->refused) {
-        shared_offer_later(batch->engine, hint);
-    } else if (item == NULL || !item->parked) {
-        broker_give_back(batch->engine->broker, hint);
-    }
-}
-
 /* The batch failed or lost a race: the broker and the waiting lines are as before. */
 void claims_give_back(struct batch *batch)
 {
+    struct broker *broker = batch->engine->broker;
     for (size_t i = 0; i < batch->proposals_count; i++) {
         struct proposal *proposal = &batch->proposals[i];
         struct command *command = proposal->claim;
         command->claim.proposal = 0;
-        unlock_documents(batch, proposal);
+        for (size_t j = 0; j < proposal->locks_count; j++) {
+            const struct broker_lock *lock = &proposal->locks[j];
+            if (lock->granted) {
+                broker_let_go(broker, lock->hint->document, lock->hint->id, lock->lock);
+            }
+        }
         for (size_t j = 0; j < proposal->count; j++) {
-            claim_reserve(batch, &proposal->hints[j], -1);
-            give_back(batch, &proposal->hints[j]);
+            const struct hint *hint = &proposal->hints[j];
+            const struct item *item = batch_peek(batch, hint->id);
+            claim_reserve(batch, hint, -1);
+            if (item != NULL && item->refused) { /* the store would refuse it again at once */
+                shared_offer_later(batch->engine, hint);
+            } else if (item == NULL || !item->parked) {
+                broker_give_back(broker, hint);
+            }
         }
         if (is_waiting(command) && !command->claim.wait) { /* stopped in this very batch */
             claim_unpark(batch->engine, command);

@@ -84,16 +84,6 @@ static void copy_twins(struct command *command)
     }
 }
 
-static bool load_known(struct batch *batch, const struct task_id *known, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!id_none(known[i])) {
-            batch_need(batch, known[i], true);
-        }
-    }
-    return batch_load(batch);
-}
-
 static bool find_known(struct batch *batch, struct command *command, struct task_id *known)
 {
     struct command_create *create = &command->create;
@@ -112,47 +102,21 @@ static bool find_known(struct batch *batch, struct command *command, struct task
     }
     if (!tx_find_keys(batch->tx, keys, create->count, known, &err)) {
         batch_fail_store(batch, &err);
+        return false;
     }
-    return batch_ok(batch) && load_known(batch, known, create->count);
-}
-
-/* A key whose task an earlier command of this batch removes is free in the next one. */
-static bool any_removed(struct batch *batch, const struct task_id *known, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (!id_none(known[i]) && batch_item(batch, known[i])->removed) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Memory of queues is bounded: a new name beyond the limit is refused before anything is written.
- */
-static bool queues_fit(struct batch *batch, const struct command_create *create, struct err *err)
-{
     for (size_t i = 0; i < create->count; i++) {
-        if (!lanes_admit(&batch->engine->lanes, &create->orders[i].task.queue, 1, err)) {
-            return false;
+        if (!id_none(known[i])) {
+            batch_need(batch, known[i], true);
         }
     }
-    return true;
-}
-
-static void name_it(struct batch *batch, struct order *order)
-{
-    if (!order->named) {
-        order->task.id = id_make(&batch->engine->ids, clock_true_ms(batch->engine->with.clock));
-    }
-    if (order->delay_ms >= 0) {
-        order->task.scheduled_ms = batch->now.wall_ms + order->delay_ms;
-    }
+    return batch_load(batch);
 }
 
 /* Gives every new task its id, or finds the one that its key stands for. A known task has its
  * children already. Says whether any of them has relations. */
 static bool name_all(struct batch *batch, struct command *command, const struct task_id *known)
 {
+    struct engine *engine = batch->engine;
     struct order *orders = command->create.orders;
     bool relations = false;
     for (size_t i = 0; i < command->create.count; i++) {
@@ -163,7 +127,12 @@ static bool name_all(struct batch *batch, struct command *command, const struct 
         order->known = !order->skipped && !str_absent(order->task.key) &&
                        use_known(batch, command, order, known[i]);
         if (!order->known && !order->skipped) {
-            name_it(batch, order);
+            if (!order->named) {
+                order->task.id = id_make(&engine->ids, clock_true_ms(engine->with.clock));
+            }
+            if (order->delay_ms >= 0) {
+                order->task.scheduled_ms = batch->now.wall_ms + order->delay_ms;
+            }
             remember_key(batch, order);
         }
         relations = relations || order->parent != 0 || order->needs_count > 0;
@@ -190,16 +159,6 @@ static bool is_new(const struct order *order)
     return !order->known && !order->skipped;
 }
 
-static bool check_child_need(const struct plan *plan, size_t at, const struct order_need *need,
-                             struct err *err)
-{
-    bool elder = need->order != 0 && need->order - 1 < at &&
-                 plan->orders[need->order - 1].parent == plan->orders[at].parent;
-    return elder || err_field(err, "dependsOn",
-                              "dependsOn of a child may name only earlier children of the same "
-                              "parent");
-}
-
 /* The new task that a need names; NULL: it names one that exists. An order whose key is known
  * stands for the first task with it, which may be one that this very batch brings. */
 static struct order *named_order(const struct plan *plan, const struct order_need *need)
@@ -221,7 +180,11 @@ static bool check_need(struct plan *plan, size_t at, const struct order_need *ne
 {
     char text[TASK_ID_TEXT];
     if (is_child(&plan->orders[at])) {
-        return check_child_need(plan, at, need, err);
+        bool elder = need->order != 0 && need->order - 1 < at &&
+                     plan->orders[need->order - 1].parent == plan->orders[at].parent;
+        return elder || err_field(err, "dependsOn",
+                                  "dependsOn of a child may name only earlier children of the same "
+                                  "parent");
     }
     if (need->order != 0 && is_child(&plan->orders[need->order - 1])) {
         return err_field(err, "dependsOn", "dependsOn may not name the child of another task");
@@ -467,11 +430,22 @@ enum create_answer create_orders(struct batch *batch, struct command *command)
 {
     struct command_create *create = &command->create;
     struct task_id *known = arena_array(&batch->arena, struct task_id, create->count);
-    if (!find_known(batch, command, known) || !queues_fit(batch, create, &command->err)) {
+    if (!find_known(batch, command, known)) {
         return CREATE_REFUSED;
     }
-    if (any_removed(batch, known, create->count)) {
-        return CREATE_LATER;
+    /* Memory of queues is bounded: a new name beyond the limit is refused before anything is
+     * written. */
+    for (size_t i = 0; i < create->count; i++) {
+        struct str *queue = &create->orders[i].task.queue;
+        if (!lanes_admit(&batch->engine->lanes, queue, 1, &command->err)) {
+            return CREATE_REFUSED;
+        }
+    }
+    /* A key whose task an earlier command of this batch removes is free in the next one. */
+    for (size_t i = 0; i < create->count; i++) {
+        if (!id_none(known[i]) && batch_item(batch, known[i])->removed) {
+            return CREATE_LATER;
+        }
     }
     bool relations = name_all(batch, command, known);
     if (!begin_all(batch, command, relations)) {

@@ -63,31 +63,10 @@ static int64_t to_mono(int64_t wall_ms, struct now now)
     return now.mono_ms + (wall_ms - now.wall_ms);
 }
 
-/* This process knows which of its own attempts live: their leases are for others to see, and are
- * renewed in time for them. */
-static int64_t lease_deadline(const struct due *due, const struct due_entry *entry,
-                              const struct task *task, struct now now)
-{
-    if (entry->kind == WORKER_REMOTE) {
-        return to_mono(task->lease_until_ms, now);
-    }
-    return due->renew_every_ms == NEVER_MS ? NEVER_MS : now.mono_ms + due->renew_every_ms;
-}
-
 static bool elsewhere(const struct due *due, const struct task *task)
 {
     return !str_absent(due->node) && task_worker_kind(task->worker) != WORKER_REMOTE &&
            !str_eq(task_worker_node(task->worker), due->node);
-}
-
-static bool has_timeout(const struct due *due, const struct task *task)
-{
-    return task->timeout_ms != 0 && !elsewhere(due, task); /* another node minds its own */
-}
-
-static int64_t timeout_deadline(const struct due *due, const struct task *task, struct now now)
-{
-    return has_timeout(due, task) ? to_mono(task->started_ms + task->timeout_ms, now) : NEVER_MS;
 }
 
 bool due_knows(const struct due_entry *entry, const struct task *task)
@@ -106,7 +85,12 @@ static void measure_lease(const struct due *due, struct due_entry *entry, const 
 {
     entry->doubted = false;
     entry->lease_until_ms = task->lease_until_ms;
-    entry->lease_at_ms = later(lease_deadline(due, entry, task, now), entry->apart_ms);
+    /* This process knows which of its own attempts live: their leases are for others to see, and
+     * are renewed in time for them. */
+    int64_t at_ms = entry->kind == WORKER_REMOTE      ? to_mono(task->lease_until_ms, now)
+                    : due->renew_every_ms == NEVER_MS ? NEVER_MS
+                                                      : now.mono_ms + due->renew_every_ms;
+    entry->lease_at_ms = later(at_ms, entry->apart_ms);
 }
 
 static void set_running(const struct due *due, struct due_entry *entry, const struct task *task,
@@ -124,7 +108,10 @@ static void set_running(const struct due *due, struct due_entry *entry, const st
         entry->token = task->token;
         entry->stop_at_ms = 0;
         entry->started_ms = task->started_ms;
-        entry->timeout_at_ms = later(timeout_deadline(due, task, now), entry->apart_ms);
+        /* Another node minds the time-outs of its own. */
+        bool limited = task->timeout_ms != 0 && !elsewhere(due, task);
+        int64_t at_ms = limited ? to_mono(task->started_ms + task->timeout_ms, now) : NEVER_MS;
+        entry->timeout_at_ms = later(at_ms, entry->apart_ms);
         measure_lease(due, entry, task, now);
     } else if (from == DUE_WRITTEN || theirs) {
         measure_lease(due, entry, task, now);
@@ -177,12 +164,6 @@ int64_t due_by_row_ms(const struct task *task)
     }
 }
 
-static bool waits_by_itself(const struct task *task)
-{
-    return (task->state == TASK_RUNNING && !task->container) || task->state == TASK_RETRYING ||
-           wall_time(task) != NEVER_MS;
-}
-
 static struct due_entry *find_or_add(struct due *due, struct task_id id)
 {
     struct due_entry *entry = due_find(due, id);
@@ -194,18 +175,12 @@ static struct due_entry *find_or_add(struct due *due, struct task_id id)
     return entry;
 }
 
-static void forget_attempt(struct due_entry *entry)
-{
-    entry->lease_at_ms = entry->timeout_at_ms = entry->stop_at_ms = 0;
-    entry->lease_until_ms = entry->apart_ms = 0;
-    entry->doubted = false;
-}
-
 struct due_entry *due_set(struct due *due, const struct task *task, enum due_from from,
                           int64_t grace_ms, struct now now)
 {
-    if (!waits_by_itself(task)) {
-        return NULL;
+    bool runs = task->state == TASK_RUNNING && !task->container;
+    if (!runs && task->state != TASK_RETRYING && wall_time(task) == NEVER_MS) {
+        return NULL; /* time alone does nothing to it */
     }
     struct due_entry *entry = find_or_add(due, task->id);
     leave_heap(due, entry);
@@ -213,7 +188,9 @@ struct due_entry *due_set(struct due *due, const struct task *task, enum due_fro
     if (task->state == TASK_RUNNING) {
         set_running(due, entry, task, from, grace_ms, now);
     } else {
-        forget_attempt(entry);
+        entry->lease_at_ms = entry->timeout_at_ms = entry->stop_at_ms = 0; /* no attempt runs */
+        entry->lease_until_ms = entry->apart_ms = 0;
+        entry->doubted = false;
         entry->at_ms = entry->by_wall ? wall_time(task) : to_mono(task->scheduled_ms, now);
     }
     heap_add(heap_of(due, entry), &entry->place);

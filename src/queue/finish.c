@@ -14,19 +14,15 @@ void prepare_heartbeat(struct batch *batch, struct command *command)
     batch_need(batch, command->heartbeat.id, false);
 }
 
-/* Of the attempt's time-out, by the clock that does not jump (G9). */
-static int64_t time_left(const struct batch *batch, struct task_id id)
-{
-    const struct due_entry *entry = due_find(&batch->engine->due, id);
-    bool limited = entry != NULL && entry->timeout_at_ms != NEVER_MS;
-    return limited ? MAX(entry->timeout_at_ms - batch->now.mono_ms, 0) : NEVER_MS;
-}
-
 static bool heartbeat(struct batch *batch, struct item *item, struct command *command)
 {
     struct command_heartbeat *beat = &command->heartbeat;
-    if (!task_renew(&item->now, beat->lease, beat->extend_ms, time_left(batch, item->id),
-                    batch->now.wall_ms, &command->err)) {
+    /* What is left of the attempt's time-out, by the clock that does not jump (G9). */
+    const struct due_entry *entry = due_find(&batch->engine->due, item->id);
+    bool limited = entry != NULL && entry->timeout_at_ms != NEVER_MS;
+    int64_t left_ms = limited ? MAX(entry->timeout_at_ms - batch->now.mono_ms, 0) : NEVER_MS;
+    if (!task_renew(&item->now, beat->lease, beat->extend_ms, left_ms, batch->now.wall_ms,
+                    &command->err)) {
         return false;
     }
     const struct worker *worker =
@@ -71,13 +67,6 @@ void prepare_finish(struct batch *batch, struct command *command)
     }
 }
 
-static void add_cost(struct task *task, const struct task_cost *cost)
-{
-    task->cost.estimated = cost->estimated >= 0 ? cost->estimated : task->cost.estimated;
-    task->cost.actual = cost->actual >= 0 ? cost->actual : task->cost.actual;
-    task->cost.tokens = cost->tokens >= 0 ? cost->tokens : task->cost.tokens;
-}
-
 static bool fail(struct batch *batch, struct task *task, const struct finish *finish,
                  struct err *err)
 {
@@ -112,10 +101,13 @@ static bool finish_one(struct batch *batch, struct finish *finish, struct item *
                        const struct command *command)
 {
     struct task changed = item->now;
+    const struct task_cost *cost = &finish->cost;
     if (task_repeats(&item->now, finish->lease, finish->outcome)) {
         return true; /* said again: the answer is the task as it now is */
     }
-    add_cost(&changed, &finish->cost);
+    changed.cost.estimated = cost->estimated >= 0 ? cost->estimated : changed.cost.estimated;
+    changed.cost.actual = cost->actual >= 0 ? cost->actual : changed.cost.actual;
+    changed.cost.tokens = cost->tokens >= 0 ? cost->tokens : changed.cost.tokens;
     if (!task_holds(&item->now, finish->lease, &finish->err) ||
         !end_attempt(batch, &changed, finish, &finish->err)) {
         return false;

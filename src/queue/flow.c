@@ -28,11 +28,6 @@
 #include "store/record.h"
 #include "task/family.h"
 
-static bool ended_badly(enum task_state state)
-{
-    return task_state_terminal(state) && state != TASK_COMPLETED;
-}
-
 static struct str say_end(struct batch *batch, const char *what, const struct item *item)
 {
     char text[TASK_ID_TEXT];
@@ -157,17 +152,6 @@ static struct str join_results(struct batch *batch, const struct kin_list *child
     return joined.full ? STR_NONE : arena_str(&batch->arena, buf_view(&joined));
 }
 
-/* A run function that was given up still works on the family's document: then it is not given on.
- */
-static void keep_document(struct batch *batch, struct item *parent)
-{
-    parent->strays = stray_holds(&batch->engine->strays, parent->id);
-    for (size_t i = 0; i < parent->kin.count; i++) {
-        const struct item *child = batch_peek(batch, parent->kin.at[i].id);
-        parent->strays = parent->strays || (child != NULL && child->strays);
-    }
-}
-
 /* The progress of a container is the share of its children that have ended. */
 static void note_progress(struct batch *batch, struct item *parent, size_t ended)
 {
@@ -193,7 +177,13 @@ static void close_parent(struct batch *batch, struct item *parent, const struct 
         (task->state != TASK_RUNNING && !task_open(task, now_ms, &refused))) {
         return; /* one that ends before any child started was open for no time */
     }
-    keep_document(batch, parent);
+    /* A run function that was given up still works on the family's document: then it is not given
+     * on. */
+    parent->strays = stray_holds(&batch->engine->strays, parent->id);
+    for (size_t i = 0; i < parent->kin.count; i++) {
+        const struct item *child = batch_peek(batch, parent->kin.at[i].id);
+        parent->strays = parent->strays || (child != NULL && child->strays);
+    }
     if (well) {
         note_progress(batch, parent, parent->kin.count);
         closed = task_close(task, join_results(batch, &parent->kin), now_ms, &refused);
@@ -245,7 +235,8 @@ static void settle_family(struct batch *batch, struct item *parent)
  * no such end: it waits for somebody to retry that, too. */
 static bool cancel_by(struct batch *batch, struct item *waits, const struct item *on)
 {
-    if (waits->now.state == TASK_WAITING && ended_badly(on->now.state) && !waits->now.runs_anyway) {
+    bool bad = task_state_terminal(on->now.state) && on->now.state != TASK_COMPLETED;
+    if (waits->now.state == TASK_WAITING && bad && !waits->now.runs_anyway) {
         cancel_one(batch, waits, say_end(batch, "dependency", on), on);
         return true;
     }
@@ -359,15 +350,6 @@ static void follow_dependents(struct batch *batch, struct item **ended, size_t c
 
 /* ---- Rounds ---- */
 
-/* Did it end, live again, or go since it was last looked at? */
-static bool turned(struct item *item)
-{
-    bool was_over = item->looked != 0     ? task_state_terminal(item->looked - 1)
-                    : item->order != NULL ? false
-                                          : task_state_terminal(item->was.state);
-    return was_over != task_state_terminal(item->now.state) || item->removed;
-}
-
 static bool is_changed(const struct item *item)
 {
     int before = item->looked != 0     ? item->looked
@@ -431,7 +413,11 @@ static void run_round(struct batch *batch, struct items *round)
         if (item->order != NULL && item->looked == 0) {
             begin_waiting(batch, item);
         }
-        if (turned(item)) {
+        /* Did it end, live again, or go since it was last looked at? */
+        bool was_over = item->looked != 0     ? task_state_terminal(item->looked - 1)
+                        : item->order != NULL ? false
+                                              : task_state_terminal(item->was.state);
+        if (was_over != task_state_terminal(item->now.state) || item->removed) {
             ended[n++] = item;
         }
         item->looked = states[i]; /* what others of this round do to it is seen in the next */

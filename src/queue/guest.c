@@ -113,16 +113,6 @@ bool guests_may_revive(struct batch *batch, const struct task *task, struct err 
     return true;
 }
 
-static bool follow_orders(struct batch *batch)
-{
-    bool any = false;
-    while (batch->orders_told < batch->orders_count) { /* grows on the way */
-        tell_guests(batch, NULL, &batch->orders[batch->orders_told++]->task);
-        any = true;
-    }
-    return any;
-}
-
 static bool follow_items(struct batch *batch)
 {
     bool any = false;
@@ -152,8 +142,12 @@ bool guests_follow(struct batch *batch)
     if (batch->engine->with.guests_count == 0 || !batch_ok(batch) || batch->lost) {
         return false;
     }
-    bool items = follow_items(batch);
-    return follow_orders(batch) || items;
+    bool any = follow_items(batch);
+    while (batch->orders_told < batch->orders_count) { /* grows on the way */
+        tell_guests(batch, NULL, &batch->orders[batch->orders_told++]->task);
+        any = true;
+    }
+    return any;
 }
 
 void guests_settle(struct batch *batch, bool committed)

@@ -46,17 +46,6 @@ static bool end_remote(struct batch *batch, struct item *item, const struct due_
     return task_lose(&item->now, chance, now_ms, err);
 }
 
-/* A run function that did not stop within its grace period: its task is finished without it, its
- * document stays held until it returns. */
-static bool give_up(struct batch *batch, struct item *item, struct err *err)
-{
-    item->ended = item->strays = true;
-    return item->now.cancel_requested
-               ? task_cancel_now(&item->now, batch->now.wall_ms, err)
-               : task_time_out(&item->now, rand_unit(batch->engine->with.rand), batch->now.wall_ms,
-                               err);
-}
-
 /* An attempt in the server is told to stop first, so that its document is given on only after its
  * work has stopped. Commands and pushes can be stopped by force (work/); a function cannot. */
 static bool end_in_server(struct batch *batch, struct item *item, struct due_entry *entry,
@@ -68,7 +57,13 @@ static bool end_in_server(struct batch *batch, struct item *item, struct due_ent
     }
     if (entry->stop_at_ms != 0 && entry->stop_at_ms <= batch->now.mono_ms) {
         if (entry->kind == WORKER_RUN) {
-            return give_up(batch, item, err);
+            /* It did not stop within its grace period: its task is finished without it, its
+             * document stays held until it returns. */
+            item->ended = item->strays = true;
+            return item->now.cancel_requested
+                       ? task_cancel_now(&item->now, batch->now.wall_ms, err)
+                       : task_time_out(&item->now, rand_unit(batch->engine->with.rand),
+                                       batch->now.wall_ms, err);
         }
         due_stop(entry, batch->engine->with.grace_ms, batch->now);
     } else {

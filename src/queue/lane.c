@@ -99,22 +99,18 @@ static bool has_limit(const struct store_queue *settings)
 
 /* ---- Which lanes are needed ---- */
 
-/* Where others use the store too, memory does not know how many tasks a queue has, and need not:
- * the lane comes back with the next of them. */
-static bool is_idle(const struct lanes *lanes, const struct lane *lane)
-{
-    return list_empty(&lane->waiting) && lane->pending == 0 && (lanes->shared || lane->live == 0) &&
-           !has_limit(&lane->settings) && lane->settings.burst == 0 && lane != lanes->common;
-}
-
 void lane_settle(struct lanes *lanes, struct lane *lane)
 {
-    bool was = link_in_list(&lane->idle), is = is_idle(lanes, lane);
-    if (was) {
+    /* Where others use the store too, memory does not know how many tasks a queue has, and need
+     * not: the lane comes back with the next of them. */
+    bool idle = list_empty(&lane->waiting) && lane->pending == 0 &&
+                (lanes->shared || lane->live == 0) && !has_limit(&lane->settings) &&
+                lane->settings.burst == 0 && lane != lanes->common;
+    if (link_in_list(&lane->idle)) {
         list_remove(&lane->idle);
         lanes->idle_count--;
     }
-    if (is) {
+    if (idle) {
         list_append(&lanes->idle, &lane->idle);
         lanes->idle_count++;
     }
@@ -163,24 +159,18 @@ void lanes_trim(struct lanes *lanes)
     }
 }
 
-/* A new rate begins with a full bucket; after a restart nobody knows how full it was, and a hard
- * limit must not be exceeded by restarting. */
-static void set_rate(struct lane *lane, const struct store_queue *settings, bool at_boot,
-                     struct now now)
-{
-    if (lane->settings.rate_per_second > 0) {
-        refill(lane, now);
-    } else if (settings->rate_per_second > 0) {
-        lane->tokens = at_boot ? 0 : rate_burst(settings);
-        lane->tokens_mono_ms = now.mono_ms;
-    }
-}
-
 void lane_configure(struct lanes *lanes, struct lane *lane, const struct store_queue *settings,
                     bool at_boot, struct now now)
 {
     struct str name = lane->settings.name;
-    set_rate(lane, settings, at_boot, now);
+    if (lane->settings.rate_per_second > 0) {
+        refill(lane, now);
+    } else if (settings->rate_per_second > 0) {
+        /* A new rate begins with a full bucket; after a restart nobody knows how full it was, and
+         * a hard limit must not be exceeded by restarting. */
+        lane->tokens = at_boot ? 0 : rate_burst(settings);
+        lane->tokens_mono_ms = now.mono_ms;
+    }
     lane->settings = *settings;
     lane->settings.name = name;
     if (link_in_list(&lane->limited)) {

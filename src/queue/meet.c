@@ -15,14 +15,6 @@
 
 #define LOOK_MAX 64 /* claims in line that are asked for one task; then it is offered to all */
 
-/* Its start touches nothing but the task itself. */
-static bool is_plain(const struct task *task)
-{
-    return task->state == TASK_QUEUED && !task->container && str_absent(task->document) &&
-           id_none(task->parent) && id_none(task->family) && id_none(task->team) &&
-           id_none(task->schedule) && task->depends_count == 0;
-}
-
 /* Something that was there before becomes ready in this batch, and may have to come first. */
 static bool others_queue(const struct batch *batch)
 {
@@ -32,14 +24,6 @@ static bool others_queue(const struct batch *batch)
         }
     }
     return batch->returned_count > 0;
-}
-
-static bool may_meet(const struct batch *batch)
-{
-    const struct engine *engine = batch->engine;
-    return batch->orders_count > 0 && !list_empty(&engine->claims.waiting) && !engine->shared &&
-           !engine->draining && !engine_paused(engine, batch->now) && batch_ok(batch) &&
-           !batch->lost && batch->queue_changes_count == 0 && !others_queue(batch);
 }
 
 /* ---- The new tasks ---- */
@@ -57,18 +41,17 @@ static int by_urgency(const void *left, const void *right)
     return (a->id.hi > b->id.hi) - (a->id.hi < b->id.hi);
 }
 
-static bool is_unlimited(const struct batch *batch, struct str queue)
-{
-    const struct lane *lane = lane_find(&batch->engine->lanes, queue);
-    return lane != NULL && !link_in_list(&lane->limited);
-}
-
 static size_t list_plain(struct batch *batch, struct order **out)
 {
     size_t n = 0;
     for (size_t i = 0; i < batch->orders_count; i++) {
         struct task *task = &batch->orders[i]->task;
-        if (is_plain(task) && is_unlimited(batch, task->queue) && !batch_knows(batch, task->id)) {
+        /* The start of a plain task touches nothing but the task itself. */
+        bool plain = task->state == TASK_QUEUED && !task->container && str_absent(task->document) &&
+                     id_none(task->parent) && id_none(task->family) && id_none(task->team) &&
+                     id_none(task->schedule) && task->depends_count == 0;
+        struct lane *lane = plain ? lane_find(&batch->engine->lanes, task->queue) : NULL;
+        if (lane != NULL && !link_in_list(&lane->limited) && !batch_knows(batch, task->id)) {
             out[n++] = batch->orders[i];
         }
     }
@@ -96,13 +79,6 @@ static bool wants(const struct command_claim *claim, const struct task *task)
            (claim->any_queue || names(queues, count, task->queue));
 }
 
-/* Workers inside the server take quick tasks by the dozen: they ask the broker. */
-static bool is_free(struct batch *batch, const struct command_claim *claim)
-{
-    return claim->wait && claim->proposal == 0 && claim->count == 0 &&
-           claim->signal == SIGNAL_NONE && claim->quick == NULL && !claim_may_find(batch, claim);
-}
-
 static struct command *first_in(struct batch *batch, const struct list *line,
                                 const struct task *task)
 {
@@ -113,18 +89,15 @@ static struct command *first_in(struct batch *batch, const struct list *line,
         if (looked++ == LOOK_MAX) {
             break;
         }
-        if (wants(&command->claim, task) && is_free(batch, &command->claim)) {
+        const struct command_claim *claim = &command->claim;
+        /* Workers inside the server take quick tasks by the dozen: they ask the broker. */
+        bool is_free = claim->wait && claim->proposal == 0 && claim->count == 0 &&
+                       claim->signal == SIGNAL_NONE && claim->quick == NULL;
+        if (is_free && wants(claim, task) && !claim_may_find(batch, claim)) {
             return command;
         }
     }
     return NULL;
-}
-
-static struct command *find_claim(struct batch *batch, const struct task *task)
-{
-    const struct lanes *lanes = &batch->engine->lanes;
-    struct command *command = first_in(batch, &lane_find(lanes, task->queue)->waiting, task);
-    return command != NULL ? command : first_in(batch, &lanes->any, task);
 }
 
 /* ---- Meeting ---- */
@@ -161,13 +134,22 @@ static void serve(struct batch *batch, struct command *command, struct order **o
 
 void claims_meet(struct batch *batch)
 {
-    if (!may_meet(batch)) {
+    const struct engine *engine = batch->engine;
+    const struct lanes *lanes = &engine->lanes;
+    if (batch->orders_count == 0 || list_empty(&engine->claims.waiting) || engine->shared ||
+        engine->draining || engine_paused(engine, batch->now) || !batch_ok(batch) || batch->lost ||
+        batch->queue_changes_count > 0 || others_queue(batch)) {
         return;
     }
     struct order **orders = arena_array(&batch->arena, struct order *, batch->orders_count);
     size_t n = list_plain(batch, orders);
-    for (size_t i = 0; i < n && !list_empty(&batch->engine->claims.waiting); i++) {
-        struct command *command = orders[i] == NULL ? NULL : find_claim(batch, &orders[i]->task);
+    for (size_t i = 0; i < n && !list_empty(&engine->claims.waiting); i++) {
+        if (orders[i] == NULL) {
+            continue;
+        }
+        const struct task *task = &orders[i]->task;
+        struct command *command = first_in(batch, &lane_find(lanes, task->queue)->waiting, task);
+        command = command != NULL ? command : first_in(batch, &lanes->any, task);
         if (command != NULL) {
             serve(batch, command, &orders[i], n - i);
         }

@@ -66,15 +66,6 @@ static bool want_of(struct batch *batch, const struct command_claim *claim, stru
     return open > 0;
 }
 
-static struct proposal *add_proposal(struct batch *batch, struct command *command)
-{
-    struct proposal *proposal =
-        ARRAY_PUSH(batch->proposals, batch->proposals_count, batch->proposals_room);
-    *proposal = (struct proposal){.claim = command};
-    command->claim.proposal = batch->proposals_count;
-    return proposal;
-}
-
 void claim_reserve(struct batch *batch, const struct hint *hint, int64_t by)
 {
     struct lane *lane = lane_get(&batch->engine->lanes, hint->queue);
@@ -105,13 +96,6 @@ static bool found_nothing(const struct batch *batch, const struct command_claim 
         }
     }
     return false;
-}
-
-static void note_nothing(struct batch *batch, const struct command_claim *claim)
-{
-    if (batch->engine->shared && batch->nothing_count < NOTHING_MAX) {
-        batch->nothing[batch->nothing_count++] = want_hash(claim);
-    }
 }
 
 /* From the broker's hints; from the rows when it cannot tell. Both end in the same tx_save(). */
@@ -198,15 +182,6 @@ static size_t wanted(const struct batch *batch, uint64_t want)
     return n;
 }
 
-static struct pool *pool_of(const struct batch *batch, uint64_t want)
-{
-    struct pool *pool = batch->pools;
-    while (pool != NULL && pool->want != want) {
-        pool = pool->next;
-    }
-    return pool;
-}
-
 static struct pool *pool_fill(struct batch *batch, const struct want *want, uint64_t hash,
                               size_t max)
 {
@@ -225,14 +200,17 @@ static struct pool *pool_fill(struct batch *batch, const struct want *want, uint
 static size_t take_for(struct batch *batch, const struct command_claim *claim,
                        const struct want *want, size_t max, struct hint *out)
 {
-    uint64_t hash = want_hash(claim);
-    struct pool *pool = pool_of(batch, hash);
     if (!batch->engine->shared) {
         size_t n = take(batch, want, max, out);
         for (size_t i = 0; i < n; i++) {
             claim_reserve(batch, &out[i], 1);
         }
         return n;
+    }
+    uint64_t hash = want_hash(claim);
+    struct pool *pool = batch->pools;
+    while (pool != NULL && pool->want != hash) {
+        pool = pool->next;
     }
     pool = pool == NULL ? pool_fill(batch, want, hash, max) : pool;
     size_t n = MIN(max, pool->count - pool->at);
@@ -275,12 +253,15 @@ size_t claim_propose(struct batch *batch, struct command *command)
     size_t n = take_for(batch, claim, &want, claim->quick == NULL ? max : MIN(max, 1u), hints);
     n = claim->quick == NULL ? n : take_behind_quick(batch, claim, max, hints, n);
     if (n == 0) {
-        note_nothing(batch, claim);
+        if (batch->engine->shared && batch->nothing_count < NOTHING_MAX) {
+            batch->nothing[batch->nothing_count++] = want_hash(claim);
+        }
         return 0;
     }
-    struct proposal *proposal = add_proposal(batch, command);
-    proposal->hints = hints;
-    proposal->count = n;
+    struct proposal *proposal =
+        ARRAY_PUSH(batch->proposals, batch->proposals_count, batch->proposals_room);
+    *proposal = (struct proposal){.claim = command, .hints = hints, .count = n};
+    claim->proposal = batch->proposals_count;
     for (size_t i = 0; i < n; i++) {
         batch_need(batch, hints[i].id, true);
     }

@@ -54,13 +54,6 @@ static bool is_followed(const struct batch *batch)
 
 /* ---- Telling ---- */
 
-static bool progressed(const struct item *item)
-{
-    return item->was.state == TASK_RUNNING && item->now.state == TASK_RUNNING &&
-           (item->now.progress != item->was.progress ||
-            !str_eq(item->now.progress_message, item->was.progress_message));
-}
-
 static void tell_item(struct batch *batch, const struct item *item)
 {
     const struct task *now = &item->now;
@@ -71,7 +64,10 @@ static void tell_item(struct batch *batch, const struct item *item)
     if (!str_absent(item->log) && (event = publish_event(batch, EVENT_LOG, now)) != NULL) {
         event->text = arena_str(&batch->events->arena, item->log);
     }
-    if (progressed(item) && (event = publish_event(batch, EVENT_PROGRESS, now)) != NULL) {
+    bool progressed = item->was.state == TASK_RUNNING && now->state == TASK_RUNNING &&
+                      (now->progress != item->was.progress ||
+                       !str_eq(now->progress_message, item->was.progress_message));
+    if (progressed && (event = publish_event(batch, EVENT_PROGRESS, now)) != NULL) {
         event->percent = now->progress;
         event->text = arena_str(&batch->events->arena, now->progress_message);
     }
@@ -114,15 +110,6 @@ void publish_hold(struct engine *engine, const struct task *task)
     char lock[LOCK_TEXT];
     if (!str_absent(task->document)) {
         broker_hold(engine->broker, task->document, holder_of(task), publish_lock(task, lock));
-    }
-}
-
-static void let_go(struct engine *engine, const struct task *task)
-{
-    char lock[LOCK_TEXT];
-    if (!str_absent(task->document)) {
-        broker_let_go(engine->broker, task->document, holder_of(task), publish_lock(task, lock));
-        turns_left(engine, task->document); /* also where the broker cannot say so */
     }
 }
 
@@ -227,17 +214,18 @@ static void count_end(struct engine *engine, struct lane *lane, const struct ite
 static void leave_running(struct engine *engine, struct lane *lane, const struct item *item)
 {
     const struct task *was = &item->was;
+    char lock[LOCK_TEXT];
     if (!was->container) {
         count_end(engine, lane, item);
         lane_wake(&engine->lanes, lane); /* a place below maxConcurrent has become free */
         if (item->strays) {
-            char lock[LOCK_TEXT];
             stray_add(&engine->strays, was, publish_lock(was, lock));
         }
     }
     /* Only the holder itself gives its document on: a family keeps it until it is over. */
-    if (!item->strays && id_none(was->family)) {
-        let_go(engine, was);
+    if (!item->strays && id_none(was->family) && !str_absent(was->document)) {
+        broker_let_go(engine->broker, was->document, holder_of(was), publish_lock(was, lock));
+        turns_left(engine, was->document); /* also where the broker cannot say so */
     }
 }
 
@@ -331,15 +319,6 @@ static void publish_new(struct batch *batch, const struct task *task)
     publish_event(batch, EVENT_STATE, task);
 }
 
-/* It was queued and started in one step; whoever watches is told of both. */
-static void publish_met(struct batch *batch, const struct task *task, const struct item *item)
-{
-    assert(changed_soundly(item));
-    publish_event(batch, EVENT_STATE, task);
-    note_change(batch, item);
-    tell_item(batch, item);
-}
-
 static void publish_orders(struct batch *batch)
 {
     struct engine *engine = batch->engine;
@@ -352,8 +331,11 @@ static void publish_orders(struct batch *batch)
         lane_settle(&engine->lanes, lane);
         if (met == NULL) {
             publish_new(batch, task);
-        } else {
-            publish_met(batch, task, met);
+        } else { /* queued and started in one step; whoever watches is told of both */
+            assert(changed_soundly(met));
+            publish_event(batch, EVENT_STATE, task);
+            note_change(batch, met);
+            tell_item(batch, met);
         }
     }
     rates_add(engine->rates.created, &engine->rates, batch->now, (uint32_t)batch->orders_count);

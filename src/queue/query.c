@@ -81,15 +81,6 @@ static bool look_up_family(struct reader *reader, struct query *query)
     return look_up_children(reader, query, query->id);
 }
 
-static size_t bytes_of(const struct records *records)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < records->count; i++) {
-        bytes += records->at[i].body.len;
-    }
-    return bytes;
-}
-
 /* The next piece of a page, behind what there is already. */
 static bool add_records(struct reader *reader, struct query *query, size_t most, size_t *bytes)
 {
@@ -105,9 +96,9 @@ static bool add_records(struct reader *reader, struct query *query, size_t most,
     }
     for (size_t i = 0; i < piece.count; i++) {
         all->at[all->count++] = piece.at[i];
+        *bytes += piece.at[i].body.len;
     }
     all->more = piece.more;
-    *bytes += bytes_of(&piece);
     return true;
 }
 

@@ -45,17 +45,13 @@ bool shared_somebody_takes(struct batch *batch, const struct task *task)
 
 /* ---- Limits that hold for the whole fleet ---- */
 
-static bool same_settings(const struct store_queue *a, const struct store_queue *b)
-{
-    return a->paused == b->paused && a->max_concurrent == b->max_concurrent &&
-           a->rate_per_second == b->rate_per_second && a->burst == b->burst;
-}
-
 static void set_room(struct batch *batch, const struct store_room *room)
 {
     struct lanes *lanes = &batch->engine->lanes;
     struct lane *lane = lane_get(lanes, room->settings.name);
-    if (!same_settings(&lane->settings, &room->settings)) {
+    const struct store_queue *was = &lane->settings, *is = &room->settings;
+    if (was->paused != is->paused || was->max_concurrent != is->max_concurrent ||
+        was->rate_per_second != is->rate_per_second || was->burst != is->burst) {
         lane_configure(lanes, lane, &room->settings, false, batch->now);
     }
     lane->fleet_room = room->room;

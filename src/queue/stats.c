@@ -46,21 +46,16 @@ double histogram_quantile_ms(const struct histogram *histogram, double q)
 
 /* ---- Rates over the last minute ---- */
 
-static void turn(struct rates *rates, int64_t second)
-{
-    size_t slot = (size_t)(second % RATE_SECONDS);
-    if (rates->second[slot] != second) {
-        rates->second[slot] = second;
-        rates->created[slot] = rates->started[slot] = rates->finished[slot] = 0;
-    }
-}
-
 void rates_add(uint32_t *slots, struct rates *rates, struct now now, uint32_t n)
 {
     int64_t second = now.mono_ms / 1000;
+    size_t slot = (size_t)(second % RATE_SECONDS);
     if (n > 0) {
-        turn(rates, second);
-        slots[second % RATE_SECONDS] += n;
+        if (rates->second[slot] != second) {
+            rates->second[slot] = second;
+            rates->created[slot] = rates->started[slot] = rates->finished[slot] = 0;
+        }
+        slots[slot] += n;
     }
 }
 

@@ -66,11 +66,6 @@ static bool may_steer(const struct task *task, struct err *err)
 
 /* ---- Retry ---- */
 
-static bool ended_badly(enum task_state state)
-{
-    return task_state_terminal(state) && state != TASK_COMPLETED;
-}
-
 /* What did not end well waits for its turn again, all the way down; what did keeps its result. */
 static bool shelve_below(struct batch *batch, struct item *container, const void *owner,
                          struct err *err)
@@ -85,7 +80,8 @@ static bool shelve_below(struct batch *batch, struct item *container, const void
     for (size_t i = 0; i < container->kin.count; i++) {
         struct item *child = batch_peek(batch, container->kin.at[i].id);
         struct kin_list on;
-        if (child->removed || !ended_badly(child->now.state)) {
+        if (child->removed || !task_state_terminal(child->now.state) ||
+            child->now.state == TASK_COMPLETED) {
             continue;
         }
         if (!kin_dependencies(batch, child, &on)) {
@@ -120,14 +116,6 @@ static bool count_unmet(struct batch *batch, struct item *item, int32_t *unmet)
     return true;
 }
 
-static bool revive_one(struct batch *batch, struct item *item, int32_t unmet, struct err *err)
-{
-    int64_t now_ms = batch->now.wall_ms;
-    return unmet > 0             ? task_shelve(&item->now, now_ms, err)
-           : item->now.container ? task_reopen(&item->now, now_ms, err)
-                                 : task_revive(&item->now, now_ms, err);
-}
-
 /* Those that an earlier command of this batch removes are still among the rows. */
 static bool has_children(struct batch *batch, const struct item *container)
 {
@@ -156,7 +144,11 @@ static bool revive_tree(struct batch *batch, struct item *item, const void *owne
     if (item->now.container && !has_children(batch, item)) {
         return err_set(err, ERR_CONFLICT, "its children were removed: nothing is left to retry");
     }
-    if (!revive_one(batch, item, unmet, err) || !shelve_below(batch, item, owner, err)) {
+    int64_t now_ms = batch->now.wall_ms;
+    bool revived = unmet > 0             ? task_shelve(&item->now, now_ms, err)
+                   : item->now.container ? task_reopen(&item->now, now_ms, err)
+                                         : task_revive(&item->now, now_ms, err);
+    if (!revived || !shelve_below(batch, item, owner, err)) {
         return false;
     }
     item->now.unmet = unmet;
@@ -259,13 +251,6 @@ static bool remove_tree(struct batch *batch, struct item *item, const void *owne
     return true;
 }
 
-/* Its result is still to become part of its parent's. */
-static bool parent_needs(struct batch *batch, const struct task *child)
-{
-    const struct item *parent = id_none(child->parent) ? NULL : batch_item(batch, child->parent);
-    return parent != NULL && parent->found && !task_state_terminal(parent->now.state);
-}
-
 static bool remove_item(struct batch *batch, struct item *item, struct command *command)
 {
     if (!task_state_terminal(item->now.state)) {
@@ -273,7 +258,10 @@ static bool remove_item(struct batch *batch, struct item *item, struct command *
                        "a task that is %s cannot be removed: cancel it first",
                        task_state_name(item->now.state));
     }
-    if (parent_needs(batch, &item->now)) {
+    /* Its result is still to become part of its parent's. */
+    struct task_id up = item->now.parent;
+    const struct item *parent = id_none(up) ? NULL : batch_item(batch, up);
+    if (parent != NULL && parent->found && !task_state_terminal(parent->now.state)) {
         return err_set(&command->err, ERR_CONFLICT,
                        "a child cannot be removed before its parent has ended");
     }
@@ -309,21 +297,18 @@ static unsigned states_of(enum bulk_verb verb)
     }
 }
 
-/* Behind every id that was made so far; those of other nodes by their clocks. */
-static struct task_id behind_all(const struct engine *engine)
-{
-    uint64_t own = engine->ids.last_hi + 1;
-    int64_t theirs_ms = clock_true_ms(engine->with.clock) + QUEUE_CLOCKS_APART_MS;
-    return (struct task_id){engine->shared ? MAX(own, id_first_hi(theirs_ms)) : own, 0};
-}
-
 /* True when there is anything to select. */
 static bool begin_chunk(struct batch *batch, struct command_bulk *bulk)
 {
     if (!bulk->begun) {
         unsigned asked = bulk->filter.states == 0 ? ~0u : bulk->filter.states;
+        /* Behind every id that was made so far; those of other nodes by their clocks. */
+        const struct engine *engine = batch->engine;
+        uint64_t own = engine->ids.last_hi + 1;
+        int64_t theirs_ms = clock_true_ms(engine->with.clock) + QUEUE_CLOCKS_APART_MS;
+        uint64_t hi = engine->shared ? MAX(own, id_first_hi(theirs_ms)) : own;
         bulk->begun = true;
-        bulk->filter.before = behind_all(batch->engine);
+        bulk->filter.before = (struct task_id){hi, 0};
         bulk->filter.limit = BULK_CHUNK;
         bulk->filter.states = asked & states_of(bulk->verb);
         bulk->count = 0;
@@ -388,13 +373,6 @@ static bool act_on_all(struct batch *batch, struct command *command, const struc
     return batch_ok(batch);
 }
 
-static void go_on(struct batch *batch, struct command *command, struct task_id before)
-{
-    command->bulk.filter.before = before;
-    list_remove(&command->link);
-    list_append(&batch->engine->jobs, &command->link);
-}
-
 void on_bulk(struct batch *batch, struct command *command)
 {
     struct command_bulk *bulk = &command->bulk;
@@ -408,7 +386,9 @@ void on_bulk(struct batch *batch, struct command *command)
             batch_fail_store(batch, &err);
         } else if (act_on_all(batch, command, ids, n, &busy) && (busy != 0 || n == BULK_CHUNK)) {
             /* What it acted on does not match again, or is not counted again. */
-            go_on(batch, command, busy != 0 ? (struct task_id){busy + 1, 0} : ids[n - 1]);
+            bulk->filter.before = busy != 0 ? (struct task_id){busy + 1, 0} : ids[n - 1];
+            list_remove(&command->link);
+            list_append(&batch->engine->jobs, &command->link);
             return;
         }
     }

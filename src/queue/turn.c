@@ -88,15 +88,6 @@ void turn_forget(struct engine *engine, struct task_id id)
     }
 }
 
-/* Where several nodes share a store, a turn that another took in may come here. */
-static void hear(struct turns *turns, struct str queue)
-{
-    if (!str_absent(queue) && str_ends(queue, STR(TURN_QUEUE_SUFFIX)) &&
-        turns->heard_count < TURNS_AT_ONCE) {
-        turns->heard[turns->heard_count++] = own(queue);
-    }
-}
-
 void turns_ready(struct engine *engine, struct str queue)
 {
     bool known = false;
@@ -108,8 +99,11 @@ void turns_ready(struct engine *engine, struct str queue)
             known = true;
         }
     }
-    if (!known && engine->shared) {
-        hear(&engine->turns, queue);
+    /* Where several nodes share a store, a turn that another took in may come here. */
+    struct turns *turns = &engine->turns;
+    if (!known && engine->shared && !str_absent(queue) && str_ends(queue, STR(TURN_QUEUE_SUFFIX)) &&
+        turns->heard_count < TURNS_AT_ONCE) {
+        turns->heard[turns->heard_count++] = own(queue);
     }
 }
 
@@ -191,21 +185,15 @@ static bool is_given(const struct batch *batch, struct str document)
     return false;
 }
 
-/* Does somebody come to its line in this very batch, and came first? */
-static bool is_awaited(const struct batch *batch, struct str document)
-{
-    for (size_t i = 0; i < batch->orders_count; i++) {
-        if (str_eq(batch->orders[i]->task.document, document)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool turn_is_now(struct batch *batch, struct str document, enum task_priority priority)
 {
     struct task_id holder;
-    return !is_given(batch, document) && !is_awaited(batch, document) &&
+    for (size_t i = 0; i < batch->orders_count; i++) {
+        if (str_eq(batch->orders[i]->task.document, document)) {
+            return false; /* somebody comes to its line in this very batch, and came first */
+        }
+    }
+    return !is_given(batch, document) &&
            look(batch, document, TASK_ID_NONE, priority, &holder) == PLACE_FREE;
 }
 

@@ -15,13 +15,6 @@
 
 /* ---- Documents ---- */
 
-/* The attempt under which a document is held: the holder's own, or that of its family's next. */
-static struct due_entry *attempt_of(struct batch *batch, struct item *holder)
-{
-    const struct item *next = kin_next(batch, holder);
-    return next == NULL ? NULL : due_find(&batch->engine->due, next->id);
-}
-
 static void view_holder(struct batch *batch, struct arena *arena, struct document_view *view)
 {
     struct due_entry *entry = due_find(&batch->engine->due, view->task);
@@ -31,7 +24,9 @@ static void view_holder(struct batch *batch, struct arena *arena, struct documen
             return;
         }
         view->since_ms = item->now.started_ms;
-        entry = attempt_of(batch, item);
+        /* A family's document is held under the attempt of its next. */
+        const struct item *next = kin_next(batch, item);
+        entry = next == NULL ? NULL : due_find(&batch->engine->due, next->id);
     } else {
         view->since_ms = entry->started_ms;
     }
@@ -331,22 +326,17 @@ static const struct task *who_waits(struct batch *batch, struct item *item)
     return next == NULL ? &item->now : &next->now;
 }
 
-static void why_queued(struct batch *batch, struct command *command, const struct task *task)
-{
-    why_queue(batch, command, task);
-    why_document(batch, command, task);
-    if (!task_is_turn(task)) {
-        why_workers(batch, command, task);
-    }
-}
-
 static void why(struct batch *batch, struct command *command, const struct task *task)
 {
     const struct task *turn = task->state == TASK_WAITING ? turn_before(batch, task) : NULL;
     if (task->state == TASK_SCHEDULED || task->state == TASK_RETRYING) {
         why_later(command, task);
     } else if (task->state == TASK_QUEUED) {
-        why_queued(batch, command, task);
+        why_queue(batch, command, task);
+        why_document(batch, command, task);
+        if (!task_is_turn(task)) {
+            why_workers(batch, command, task);
+        }
     } else if (turn != NULL) {
         why(batch, command, turn);
     } else if (task->state == TASK_WAITING && !id_none(task->parent)) {
