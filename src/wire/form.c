@@ -266,13 +266,6 @@ static bool read_value(struct json *json, const struct form_row *row, void *into
 
 /* ---- Unset ---- */
 
-static bool can_unset(const struct form_row *row, unsigned use)
-{
-    bool bare = row->kind == FORM_TEXT || row->kind == FORM_OBJECT || row->kind == FORM_ARRAY ||
-                row->kind == FORM_TEXTS || row->kind == FORM_LIST;
-    return (row->use & FORM_NULL && !(use & FORM_CHANGE)) || (bare && row->min == 0);
-}
-
 static void unset(const struct form_row *row, void *into)
 {
     void *at = place(row, into);
@@ -431,6 +424,7 @@ static bool read_group(struct reading *reading, const struct form_row *first, st
     if (json_peek(json) != JSON_OBJECT) {
         return json_refuse(json, err, "must be an object");
     }
+    *reading->given |= UINT64_C(1) << inner.from; /* an empty object is one that was given */
     return json_enter_object(json, err) &&
            (read_members(&inner, STR_NONE, NULL, err) || form_inside(err, STR_FMT, STR_ARG(key)));
 }
@@ -451,7 +445,7 @@ static bool read_row(struct reading *reading, const struct form_row *row, struct
         return read_group(reading, row, key, err);
     }
     *reading->given |= UINT64_C(1) << (row - reading->form->rows);
-    if (can_unset(row, reading->use) && json_take_null(json)) {
+    if (form_can_unset(row, reading->use) && json_take_null(json)) {
         unset(row, reading->into);
         return true;
     }
@@ -560,7 +554,7 @@ bool form_load(struct str body, const struct form *form, struct arena *arena, vo
         if (row == NULL || row->name.len > key.len) {
             continue;
         }
-        if (can_unset(row, FORM_SET) && json_take_null(&json)) {
+        if (form_can_unset(row, FORM_SET) && json_take_null(&json)) {
             unset(row, into);
         } else if (!read_value(&json, row, into, err)) {
             return false;

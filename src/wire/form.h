@@ -45,7 +45,8 @@ enum form_use {
     FORM_NUMBER = 8,    /* a word that may be given by its number too */
     FORM_CHANGE = 16,   /* clients may change it later */
     FORM_NULL = 32,     /* null unsets it in what is new; also true of texts, objects and arrays
-                           without a `min`, which a change may unset too */
+                           without a `min`, which a change may unset too. Of a member of an inner
+                           object: the object may be null, not the member */
     FORM_NEEDED = 64,   /* a request without it is refused */
     FORM_ALWAYS = 128,  /* an answer always has it; numbers, booleans and words are always there */
     FORM_DEFAULT = 256, /* `standard` (of a text: `standard_text`) is its value if none is given */

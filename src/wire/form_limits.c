@@ -93,6 +93,14 @@ bool form_word(const char *const *words, struct str text, int *out)
     return false;
 }
 
+bool form_can_unset(const struct form_row *row, unsigned use)
+{
+    bool bare = row->kind == FORM_TEXT || row->kind == FORM_OBJECT || row->kind == FORM_ARRAY ||
+                row->kind == FORM_TEXTS || row->kind == FORM_LIST;
+    bool inner = memchr(row->name.ptr, '.', row->name.len) != NULL;
+    return (row->use & FORM_NULL && !inner && !(use & FORM_CHANGE)) || (bare && row->min == 0);
+}
+
 bool form_word_of_number(const struct form_row *row, struct str text, int *out)
 {
     int64_t number, count = 0;

@@ -21,6 +21,10 @@ bool form_amount_fits(const struct form_row *row, double value, char why[static 
 bool form_texts_fit(const struct form_row *row, const struct str *at, size_t count,
                     char why[static FORM_WHY_MAX]);
 
+/* Whether null unsets it, for a request of that use. Of a member of an inner object FORM_NULL says
+ * it of the object. */
+bool form_can_unset(const struct form_row *row, unsigned use);
+
 /* The word of that number; a gap has none. */
 bool form_word_of_number(const struct form_row *row, struct str text, int *out);
 /* "must be one of A, B": the opening and all words. Returns false. */

@@ -3,7 +3,7 @@
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
-#include "wire/form.h"
+#include "wire/form_limits.h"
 
 #define FORM_ASK (1u << 31) /* a parameter of a query: a text that is never empty */
 
@@ -12,11 +12,7 @@
 static void put_type(struct json_writer *w, const struct form_row *row, unsigned use,
                      const char *type)
 {
-    bool bare = row->kind == FORM_TEXT || row->kind == FORM_OBJECT || row->kind == FORM_ARRAY ||
-                row->kind == FORM_TEXTS || row->kind == FORM_LIST;
-    bool null = !(use & FORM_ASK) && use != FORM_SHOWN &&
-                ((use != FORM_CHANGE && row->use & FORM_NULL) || (bare && row->min == 0));
-    if (!null) {
+    if (use & FORM_ASK || use == FORM_SHOWN || !form_can_unset(row, use)) {
         json_put_c(w, "type", type);
         return;
     }

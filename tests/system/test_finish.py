@@ -75,9 +75,11 @@ def finish_calls_are_checked(s):
     s.release(task, 400, delayMs=-1)
     s.complete(task, 400, cost={"dollars": 1})
     s.complete(task, 400, cost=5)
+    s.complete(task, 400, cost={"actual": None})
     s.heartbeat(task, 400, extendMs=999)
     s.heartbeat(task, 400, extendMs=86400001)
     s.heartbeat(task, 400, progress={"percent": "half"})
+    s.heartbeat(task, 400, progress={"percent": None})
     s.heartbeat(task, 400, log=5)
     has(s.complete(task), state="COMPLETED")
 
@@ -410,7 +412,7 @@ def a_malformed_finish_changes_nothing(s):
     task = taken(s)
     good = {"id": task["id"], "lease": task["lease"], "outcome": "complete"}
     for bad in ({**good, "outcome": "explode"}, {"id": task["id"]}, {**good, "nope": 1}, 5,
-                {**good, "id": "x"}):
+                {**good, "id": "x"}, {**good, "outcome": "fail", "cost": {}}):
         s.post("/api/finish", [good, bad], 400)
     s.post("/api/finish", {"items": [good]}, 400)
     s.post("/api/finish", [good] * 1001, 400)

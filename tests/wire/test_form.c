@@ -134,6 +134,7 @@ TEST(a_refusal_names_the_field_also_inside_an_object)
         {"{\"wait\":null}", "wait", "wait must be an object"},
         {"{\"wait.share\":1}", "wait.share", "wait.share is not a known field"},
         {"{\"cost\":{\"actual\":-1}}", "cost.actual", "cost.actual must be from 0 to 1000"},
+        {"{\"cost\":{\"actual\":null}}", "cost.actual", "cost.actual must be a number"},
         {"{\"onEnd\":\"stay\"}", "onEnd", "onEnd must be stop or go"},
         {"{\"colour\":\"BLUE\"}", "colour", "colour must be one of RED, GREEN"},
         {"{\"colour\":0}", "colour", "colour must be one of RED, GREEN"},
@@ -301,6 +302,8 @@ TEST(a_schema_says_what_is_read_and_what_is_shown)
     CHECK_STR(property(property(set, "wait", &arena), "longMs", &arena),
               "{\"type\":\"integer\",\"minimum\":0,\"maximum\":100,\"default\":5}");
     CHECK_STR(json_find(property(set, "cost", &arena), "type", &arena), "[\"object\",\"null\"]");
+    CHECK_STR(property(property(set, "cost", &arena), "actual", &arena),
+              "{\"type\":\"number\",\"minimum\":0,\"maximum\":1000}");
     CHECK_STR(property(set, "double", &arena),
               "{\"type\":\"integer\",\"description\":\"Twice as much.\"}");
     CHECK(str_absent(property(set, "at", &arena)));
