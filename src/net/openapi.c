@@ -241,6 +241,7 @@ static const struct {
     {"SchedulePreviewRequest", &schedule_form, &schedule_preview_more, FORM_SET, false},
     {"SchedulePatch", &schedule_form, &schedule_change_more, FORM_CHANGE, false},
     {"Schedule", &schedule_form, &schedule_omitted, FORM_SHOWN, false},
+    {"PauseRequest", &schedule_pause_form, NULL, FORM_SET, false},
     {"Window", &schedule_window_form, NULL, FORM_SET, false},
     {"Execution", &execution_form, &execution_omitted, FORM_SHOWN, false},
     {"Notification", &notification_form, NULL, FORM_SHOWN, false},

@@ -140,7 +140,7 @@ const struct route routes[] = { /* every on_*(): parse, ask, answer. */
      .answers = "204", .faults = "404"},
     {POST, "/api/schedules/{id}/pause", MAY_PRODUCE, on_schedule_pause,
      "Run it no more until it is resumed",
-     .answers = "200 Schedule", .faults = "404 409", .request = "CancelRequest",
+     .answers = "200 Schedule", .faults = "404 409", .request = "PauseRequest",
      .optional_body = true},
     {POST, "/api/schedules/{id}/resume", MAY_PRODUCE, on_schedule_resume,
      "Go on from now; times missed in the pause are not made up",

@@ -329,6 +329,8 @@ def a_pause_may_have_an_end(s):
     has(paused, status="PAUSED", resumeAt=later(START, 5 * HOUR),
         nextExecutionTime=later(START, 5 * HOUR))
     s.post(path + "/pause", {"until": START}, 400)
+    book = s.get("/openapi.json")["components"]["schemas"]
+    same(set(book["PauseRequest"]["properties"]), {"reason", "until"})
     s.advance(6 * HOUR)
     has(look(s, one), status="ACTIVE")
     check("resumeAt" not in look(s, one))
