@@ -78,16 +78,11 @@ static size_t longest(const struct tokens *t, size_t at, const struct place *pla
     return end;
 }
 
-static bool is_glue(const struct tokens *t, size_t at)
-{
-    return token_is_mark(t, at) || token_is(t, at, WORD_AND) || token_is(t, at, WORD_ONLY) ||
-           token_is_word(t, at, "also") || token_is_word(t, at, "then");
-}
-
 static bool are_beside(const struct tokens *t, const struct phrase *a, const struct phrase *b)
 {
     for (size_t at = a->to; at < b->from; at++) {
-        if (!is_glue(t, at)) {
+        if (!token_is_mark(t, at) && !token_is(t, at, WORD_AND) && !token_is(t, at, WORD_ONLY) &&
+            !token_is_word(t, at, "also") && !token_is_word(t, at, "then")) {
             return false;
         }
     }
@@ -96,20 +91,6 @@ static bool are_beside(const struct tokens *t, const struct phrase *a, const str
 
 /* ---- How surely ---- */
 
-static bool is_determiner(const struct tokens *t, size_t at)
-{
-    return token_is(t, at, WORD_THE) || token_is(t, at, WORD_MY) || token_is(t, at, WORD_ABOUT) ||
-           token_is(t, at, WORD_THIS);
-}
-
-static bool stands_apart(const struct tokens *t, const struct phrase *p)
-{
-    bool before = p->from == 0 || token_is_mark(t, p->from - 1) ||
-                  token_is_word(t, p->from - 1, "me") || token_is_word(t, p->from - 1, "us");
-    bool after = p->to >= t->count || token_is_mark(t, p->to) || token_is(t, p->to, WORD_TO);
-    return before || after;
-}
-
 static void weigh(const struct tokens *t, struct phrase *p, const struct phrase *before)
 {
     bool part_only = p->kind == PHRASE_TIME && p->said.clocks_count == 0 && p->said.parts != 0;
@@ -117,13 +98,19 @@ static void weigh(const struct tokens *t, struct phrase *p, const struct phrase 
         return;
     }
     bool follows = before != NULL && before->to == p->from;
+    size_t at = p->from > 0 ? p->from - 1 : t->count; /* the word before, if any */
+    bool determined = token_is(t, at, WORD_THE) || token_is(t, at, WORD_MY) ||
+                      token_is(t, at, WORD_ABOUT) || token_is(t, at, WORD_THIS);
+    bool apart = p->from == 0 || token_is_mark(t, at) || token_is_word(t, at, "me") ||
+                 token_is_word(t, at, "us") || p->to >= t->count || token_is_mark(t, p->to) ||
+                 token_is(t, p->to, WORD_TO);
     if (part_only && !follows) {
         p->force = FORCE_THING; /* "movie night" */
-    } else if (p->from > 0 && is_determiner(t, p->from - 1)) {
+    } else if (determined) {
         p->force = FORCE_THING; /* "the Friday trip" */
-    } else if (p->from > 0 && token_is(t, p->from - 1, WORD_A)) {
+    } else if (token_is(t, at, WORD_A)) {
         p->force = FORCE_MAYBE; /* "a 7am alarm" */
-    } else if (stands_apart(t, p)) {
+    } else if (apart) {
         p->force = FORCE_LED;
     }
 }
@@ -142,8 +129,9 @@ static struct place place_at(const struct tokens *t, size_t at, const struct phr
     if (before == NULL || before->force <= FORCE_THING) {
         return place;
     }
-    bool comma = before->to + 1 == at && token_is(t, before->to, WORD_COMMA);
-    if (before->to != at && !comma) {
+    bool mark = before->to + 1 == at &&
+                (token_is_mark(t, before->to) || str_is(t->at[before->to].text, "("));
+    if (before->to != at && !mark) {
         return place;
     }
     bool part = before->kind == PHRASE_TIME && before->said.parts != 0 &&
@@ -472,9 +460,28 @@ static bool joins_two(const struct tokens *t, struct choice *c)
     return false;
 }
 
+/* "Thursday from 3pm", "every weekday starting at 8": the start is the time of the day. One time
+ * with another start has no meaning. */
+static void take_start_time(struct said *said)
+{
+    bool steps = said_recurs(said) && said->unit <= UNIT_HOUR;
+    if (said->start == NULL || steps) {
+        return;
+    }
+    if (said->start->clocks_count > 0 && !said_has_day(said->start) && !said_has_time(said)) {
+        said->clocks[said->clocks_count++] = said->start->clocks[0];
+        said->start = NULL;
+    } else if (said->start->clocks_count > 0 && !said_has_day(said->start)) {
+        said->fault = said->fault == FAULT_NONE ? FAULT_CONFLICT : said->fault;
+    } else if (!said_recurs(said) && said->fault == FAULT_NONE) {
+        said->fault = FAULT_SPAN;
+    }
+}
+
 static void judge(const struct tokens *t, struct choice *c)
 {
     enum said_fault *fault = &c->said.fault;
+    take_start_time(&c->said);
     if (c->said.lasting_ahead && !said_recurs(&c->said) && !said_has_day(&c->said)) {
         c->said.every = true; /* for the next 3 days */
         c->said.unit = UNIT_DAY;

@@ -345,13 +345,17 @@ size_t phrase_clocks(const struct tokens *t, size_t at, bool led, struct said *s
         if (to > at && next == to && !listed) {
             break;
         }
+        /* "and again at 6pm" */
+        bool again = to > at && (token_is_word(t, next, "again") || token_is_word(t, next, "also"));
+        next += again;
+        more_led = more_led || token_is(t, next, WORD_AT);
         next += to > at && token_is(t, next, WORD_AT);
         bool comma = to > at && token_is(t, to, WORD_COMMA) && !token_is(t, to + 1, WORD_AND);
         size_t end =
             phrase_clock(t, next, more_led, &said->clocks[said->clocks_count], &said->fault);
         bool counts = to > at && counts_something(t, next, end);
         bool dated = token_is(t, end, WORD_MONTH) && token_is(t, next, WORD_NUMBER);
-        if (end == next || (counts && (!led || comma)) || (dated && to > at)) {
+        if (end == next || (counts && (!led || comma || again)) || (dated && to > at)) {
             break;
         }
         said->fault = other ? FAULT_ALTERNATIVE : said->fault;

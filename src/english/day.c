@@ -342,11 +342,18 @@ static size_t edge(const struct tokens *t, size_t at, struct said *said)
     size_t to = at + token_is(t, at, WORD_THE);
     bool end = token_is(t, to, WORD_END), begin = token_is(t, to, WORD_BEGIN);
     size_t month_end = token_spells(t, to, "month end");
+    size_t year_end = token_spells(t, to, "year end");
+    year_end = year_end > to ? year_end : to + token_is_word(t, to, "year-end");
     month_end = month_end > to ? month_end : to + token_is_word(t, to, "month-end");
     if (month_end > to) {
         said->month_days_last |= 2;
         said->of_month = OF_EVERY;
         return month_end;
+    }
+    if (year_end > to || token_spells(t, to, "end of year") > to) {
+        said->month_days_last |= 2;
+        said->months = 1u << 12;
+        return year_end > to ? year_end : to + 3;
     }
     if ((!end && !begin) || !token_is(t, to + 1, WORD_OF)) {
         return at;

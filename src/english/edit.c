@@ -71,7 +71,8 @@ static bool sets_it(const struct edit *e)
 static bool is_edit(const struct edit *e)
 {
     bool marked = e->instead || e->not_more || e->only || e->also || e->has_shift ||
-                  (e->verb == VERB_SKIP && e->has_value);
+                  (e->verb == VERB_SKIP && e->has_value) ||
+                  (e->verb == VERB_CANCEL && e->from_name);
     bool nameless = !edit_has_unknown_words(e) && e->asked->count > 0;
     if (e->strong) {
         return !is_new_order(e);

@@ -189,6 +189,7 @@ static void find_split_verb(struct edit *e)
         {"switch", "on", VERB_RESUME},  {"switch", "off", VERB_PAUSE},
         {"bring", "back", VERB_RESUME}, {"call", "off", VERB_CANCEL},
         {"put", "off", VERB_LATER},     {"leave", "out", VERB_SKIP},
+        {"put", "on hold", VERB_PAUSE}, {"place", "on hold", VERB_PAUSE},
     };
     size_t last = e->t.count;
     while (last > 0 && (token_is_mark(&e->t, last - 1) || token_is_word(&e->t, last - 1, "again") ||
@@ -197,13 +198,14 @@ static void find_split_verb(struct edit *e)
     }
     for (size_t first = 0; first < MIN(3, last); first++) {
         for (size_t i = 0; i < ARRAY_LEN(split) && last > first + 1; i++) {
-            if (token_is_word(&e->t, first, split[i].first) &&
-                token_is_word(&e->t, last - 1, split[i].last)) {
+            size_t words = strchr(split[i].last, ' ') != NULL ? 2 : 1;
+            if (token_is_word(&e->t, first, split[i].first) && last > first + words &&
+                token_spells(&e->t, last - words, split[i].last) == last) {
                 e->verb = split[i].verb;
                 e->strong = true;
                 e->verb_at = first;
                 e->verb_to = first + 1;
-                e->use[first] = e->use[last - 1] = USE_VERB;
+                e->use[first] = e->use[last - words] = e->use[last - 1] = USE_VERB;
             }
         }
     }
@@ -222,7 +224,8 @@ static void find_markers(struct edit *e)
     for (size_t at = 0; at < t->count; at++) {
         e->instead |= token_is_word(t, at, "instead");
         e->also |= token_is_word(t, at, "too") || token_is_word(t, at, "also");
-        e->only |= token_is(t, at, WORD_ONLY) || has_pair(t, at, "is", "now");
+        e->only |= token_is(t, at, WORD_ONLY) || has_pair(t, at, "is", "now") ||
+                   has_pair(t, at, "should", "be");
         e->not_more |= token_is_word(t, at, "anymore") || has_pair(t, at, "no", "longer");
         e->for_now |= has_pair(t, at, "for", "now") || token_is_word(t, at, "temporarily") ||
                       (has_pair(t, at, "for", "a") && token_is_word(t, at + 2, "while"));
@@ -384,6 +387,10 @@ static void sort_phrases(struct edit *e)
         if (p->kind == PHRASE_EXCEPT && in_verb && p->said.except_days_count == 1) {
             e->instance = *p->said.except_days[0]; /* "not on Christmas" */
             e->has_instance = true;
+            mark(e, p, USE_VALUE);
+        } else if (p->kind == PHRASE_EXCEPT && in_verb && p->said.except_weekdays != 0) {
+            e->value.weekdays = p->said.except_weekdays; /* "not on Sundays" */
+            e->value.plural = e->has_value = true;
             mark(e, p, USE_VALUE);
         }
         if (e->use[p->from] == USE_VERB && e->has_replaced && p->from >= e->verb_to) {

@@ -320,8 +320,8 @@ static bool phrase_is_task(const struct guard *g, const struct phrase *p)
            (determined && has_day(g) && has_time(g) && !beside);
 }
 
-/* A number: is it plainly how many, or which one? */
-static bool number_is_task(const struct guard *g, size_t at)
+/* "chapter 7", "room 405" */
+static bool is_numbered(const struct tokens *t, size_t at)
 {
     static const char *const numbered[] = {
         "chapter",   "room",     "unit",      "order",    "row",       "page",     "gate",
@@ -341,6 +341,12 @@ static bool number_is_task(const struct guard *g, size_t at)
         "rows",      "steps",    "lines",     "rule",     "stage",     "set",      "vol",
         "nr",        "terminal", "lane",      "dock",     "bay",       "pump",     "kiln",
         "ward",      "theatre",  "hall",      "studio"};
+    return IS_ONE_OF(t, at, numbered);
+}
+
+/* A number: is it plainly how many, or which one? */
+static bool number_is_task(const struct guard *g, size_t at)
+{
     const struct tokens *t = g->t;
     const struct token *token = &t->at[at];
     size_t before = at > 0 ? at - 1 : t->count;
@@ -355,7 +361,8 @@ static bool number_is_task(const struct guard *g, size_t at)
     bool joins = token_is(t, before, WORD_AND) || token_is(t, before, WORD_OR);
     bool goes_on =
         joins && before > 0 && is_taken(g, before - 1) && g->of[before - 1]->said.clocks_count > 0;
-    led = led || (token_is(t, before, WORD_ABOUT) && (before == 0 || is_taken(g, before - 1)));
+    bool opens = token_is(t, before, WORD_ABOUT) || token_is(t, before, WORD_FROM);
+    led = led || (opens && (before == 0 || is_taken(g, before - 1)));
     bool year = token_is(t, before, WORD_IN) && token->number >= 1900 && token->number < 2200;
     if (year && !is_thing(g, before - (before > 0))) {
         return false; /* "in 2027" */
@@ -363,7 +370,18 @@ static bool number_is_task(const struct guard *g, size_t at)
     if (goes_on && hour_like) {
         return false; /* "at 12 and 24" */
     }
-    if (hash || one || IS_ONE_OF(t, before, numbered) || token->is_year) {
+    size_t after = at + 1 + (token_is(t, at + 1, WORD_AND) || token_is(t, at + 1, WORD_COMMA));
+    if (after > at + 1 && hour_like && is_taken(g, after) && g->of[after]->said.clocks_count > 0 &&
+        g->of[after]->from == after && !token_is(t, after, WORD_AT)) {
+        return false; /* "10 and 4pm" */
+    }
+    bool to = token_is(t, before, WORD_TO) || token_is(t, before, WORD_UNTIL) ||
+              token_is(t, before, WORD_DASH);
+    if (to && before > 0 && is_taken(g, before - 1) &&
+        token_is(t, g->of[before - 1]->from, WORD_FROM)) {
+        return false; /* "from 3pm to 25" */
+    }
+    if (hash || one || is_numbered(t, before) || token->is_year) {
         return true;
     }
     bool counts = is_thing(g, at + 1) || token_is(t, at + 1, WORD_UNIT) ||

@@ -93,6 +93,10 @@ static size_t start(const struct tokens *t, size_t at, struct phrase *out)
 static size_t end_word(const struct tokens *t, size_t at, bool *through)
 {
     *through = token_is(t, at, WORD_THROUGH);
+    if (at > 0 && token_is_word(t, at, "till") &&
+        (token_is(t, at - 1, WORD_THE) || token_is(t, at - 1, WORD_MY))) {
+        return at; /* "count the till" */
+    }
     if (token_is_word(t, at, "up") &&
         (token_is(t, at + 1, WORD_TO) || token_is(t, at + 1, WORD_UNTIL))) {
         return at + 2;
