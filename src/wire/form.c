@@ -485,12 +485,10 @@ static bool read_members(struct reading *reading, struct str key, const struct f
         }
         key = STR_NONE;
     }
-    if (!json_ok(reading->json)) {
-        return false;
-    }
-    return reading->outer.len > 0 || reading->use == FORM_CHANGE ||
-           (check_needed(reading->form, reading->use, *reading->given, err) &&
-            (more == NULL || check_needed(more->form, reading->use, more_given, err)));
+    bool partial = reading->outer.len > 0 || reading->use == FORM_CHANGE;
+    return json_ok(reading->json) &&
+           (partial || (check_needed(reading->form, reading->use, *reading->given, err) &&
+                        (more == NULL || check_needed(more->form, reading->use, more_given, err))));
 }
 
 bool form_read_rest(unsigned use, struct json *json, struct str key, const struct form *form,
