@@ -48,17 +48,6 @@ static bool may_enter(struct call *call, struct err *err)
                       &call->who, err);
 }
 
-/* A path that takes no body, or only a little one, need not hold room for more. */
-static bool limit_body(struct call *call, struct err *err)
-{
-    const struct route *route = call->route;
-    size_t max = route->request == NULL ? ROUTE_NO_BODY_MAX
-                 : route->body_max == 0 ? SIZE_MAX
-                                        : route->body_max;
-    return exchange_limit_body(call->exchange, max) ||
-           err_set(err, ERR_TOO_LARGE, "a body has at most %zu bytes at this path", max);
-}
-
 bool api_admit(void *arg, struct exchange *exchange)
 {
     struct call *call = arena_new(&exchange->arena, struct call);
@@ -74,31 +63,24 @@ bool api_admit(void *arg, struct exchange *exchange)
         return false;
     }
     exchange->stranger = call->who.role == ROLE_NONE;
-    if (!known || !limit_body(call, &found)) {
+    if (!known) {
+        call_fail(call, &found);
+        return false;
+    }
+    /* A path that takes no body, or only a little one, need not hold room for more. */
+    const struct route *route = call->route;
+    size_t max = route->request == NULL ? ROUTE_NO_BODY_MAX
+                 : route->body_max == 0 ? SIZE_MAX
+                                        : route->body_max;
+    if (!exchange_limit_body(exchange, max)) {
+        err_set(&found, ERR_TOO_LARGE, "a body has at most %zu bytes at this path", max);
         call_fail(call, &found);
         return false;
     }
     return true;
 }
 
-/* A body may take its time, and a token be revoked meanwhile. */
-static bool still_may(struct call *call, struct err *err)
-{
-    int64_t passed_ms = (int64_t)uv_now(call->api->options.loop) - call->entered_ms;
-    return passed_ms < SECOND_MS || may_enter(call, err);
-}
-
 /* ---- Tokens of one user ---- */
-
-/* The rule (docs/guide.md): such a token reaches that user's schedules with all that comes of them,
- * and tasks of no schedule as its role says. Lists and details are asked for by call_query() and
- * bulk commands by call_bulk(), which know the asker; whatever a route does with one task, the task
- * is looked for first, here, for all of them. Who claims is given anybody's task: that it may not.
- */
-static bool is_of_task(const struct route *route)
-{
-    return str_starts(str_of(route->path), STR("/api/tasks/{id}"));
-}
 
 static void reached(struct call *call)
 {
@@ -114,10 +96,16 @@ static void reached(struct call *call)
     }
 }
 
+/* The rule (docs/guide.md): such a token reaches that user's schedules with all that comes of them,
+ * and tasks of no schedule as its role says. Lists and details are asked for by call_query() and
+ * bulk commands by call_bulk(), which know the asker; whatever a route does with one task, the task
+ * is looked for first, here, for all of them. Who claims is given anybody's task: that it may not.
+ */
 static bool handle(struct call *call, struct err *err)
 {
     struct task_id id;
-    if (str_absent(call_user(call)) || !(is_of_task(call->route) || call->route->claims)) {
+    bool of_task = str_starts(str_of(call->route->path), STR("/api/tasks/{id}"));
+    if (str_absent(call_user(call)) || !(of_task || call->route->claims)) {
         return call->route->handle(call, err);
     }
     if (call->route->claims) {
@@ -148,7 +136,10 @@ void api_handle(void *arg, struct exchange *exchange)
     struct call *call = exchange->user;
     struct err err = ERR_INIT;
     (void)arg;
-    if (!still_may(call, &err) || !handle(call, &err)) {
+    /* A body may take its time, and a token be revoked meanwhile. */
+    int64_t passed_ms = (int64_t)uv_now(call->api->options.loop) - call->entered_ms;
+    bool may = passed_ms < SECOND_MS || may_enter(call, &err);
+    if (!may || !handle(call, &err)) {
         call_fail(call, &err);
     }
 }

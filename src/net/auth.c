@@ -59,32 +59,20 @@ static struct address address_of(struct str host)
     return address;
 }
 
-static bool address_is_any(const struct address *address)
-{
-    static const unsigned char zeros[16];
-    return address->family != 0 && memcmp(address->bytes, zeros, sizeof zeros) == 0;
-}
-
-static bool host_is_local(struct str host, const struct address *address)
-{
-    static const unsigned char loopback6[16] = {[15] = 1};
-    return str_eq_nocase(host, STR("localhost")) ||
-           (address->family == AF_INET && address->bytes[0] == 127) ||
-           (address->family == AF_INET6 && memcmp(address->bytes, loopback6, 16) == 0);
-}
-
 /* Listening on every address, any address is ours; a name is not, for it could be made to point
  * here by anybody. */
 static bool host_is_listened_on(const struct auth *auth, struct str host,
                                 const struct address *address)
 {
+    static const unsigned char zeros[16];
     struct str listen;
     uint16_t port;
     if (!uri_parse_address(auth->listen, 0, &listen, &port, NULL)) {
         return false;
     }
     struct address listens = address_of(listen);
-    return str_eq_nocase(host, listen) || (address->family != 0 && address_is_any(&listens));
+    bool on_all = listens.family != 0 && memcmp(listens.bytes, zeros, sizeof zeros) == 0;
+    return str_eq_nocase(host, listen) || (address->family != 0 && on_all);
 }
 
 static bool host_is_configured(const struct auth *auth, struct str host)
@@ -99,14 +87,17 @@ static bool host_is_configured(const struct auth *auth, struct str host)
 
 bool auth_host_ours(const struct auth *auth, struct str host)
 {
+    static const unsigned char loopback6[16] = {[15] = 1};
     struct str name;
     uint16_t port;
     if (!uri_parse_address(host, 0, &name, &port, NULL)) {
         return false;
     }
     struct address address = address_of(name);
-    return host_is_local(name, &address) || host_is_listened_on(auth, name, &address) ||
-           host_is_configured(auth, name);
+    bool local = str_eq_nocase(name, STR("localhost")) ||
+                 (address.family == AF_INET && address.bytes[0] == 127) ||
+                 (address.family == AF_INET6 && memcmp(address.bytes, loopback6, 16) == 0);
+    return local || host_is_listened_on(auth, name, &address) || host_is_configured(auth, name);
 }
 
 /* The name that the request came by: the page it came from has the same one, port and all. */

@@ -16,19 +16,14 @@
 
 /* ---- Reading ---- */
 
-static bool says_json(const struct http_request *request)
-{
-    struct str type = http_header(&request->headers, "content-type");
-    return !str_absent(type) && str_eq_nocase(str_trim(str_cut(&type, ';')), STR(JSON_TYPE));
-}
-
 bool call_json(struct call *call, struct json *json, struct err *err)
 {
     const struct http_request *request = &call->exchange->request;
     if (request->body.len == 0) {
         return err_set(err, ERR_INVALID, "a body of JSON is needed");
     }
-    if (!says_json(request)) {
+    struct str type = http_header(&request->headers, "content-type");
+    if (str_absent(type) || !str_eq_nocase(str_trim(str_cut(&type, ';')), STR(JSON_TYPE))) {
         return err_set(err, ERR_MEDIA, "a body needs Content-Type: " JSON_TYPE);
     }
     json_start(json, request->body, call->arena);
@@ -87,21 +82,17 @@ static void call_back(struct call *call, const struct err *err)
     }
 }
 
-/* A write that could not be made is remembered for /readyz, until one could. */
-static void note_health(struct api *api, const struct command *command)
-{
-    enum err_kind kind = command->err.kind;
-    if (kind == ERR_UNAVAILABLE || kind == ERR_FATAL) {
-        api->store_down_at_ms = MAX(uv_now(api->options.loop), (uint64_t)1);
-    } else if (kind == ERR_NONE && command_row(command->kind)->writes) {
-        api->store_down_at_ms = 0;
-    }
-}
-
 static void command_back(struct api_sender *sender, struct command *command)
 {
-    note_health(HOLDER(sender, struct call, sender)->api, command);
-    call_back(HOLDER(sender, struct call, sender), &command->err);
+    struct call *call = HOLDER(sender, struct call, sender);
+    enum err_kind kind = command->err.kind;
+    /* A write that could not be made is remembered for /readyz, until one could. */
+    if (kind == ERR_UNAVAILABLE || kind == ERR_FATAL) {
+        call->api->store_down_at_ms = MAX(uv_now(call->api->options.loop), (uint64_t)1);
+    } else if (kind == ERR_NONE && command_row(command->kind)->writes) {
+        call->api->store_down_at_ms = 0;
+    }
+    call_back(call, &command->err);
 }
 
 struct command *call_command(struct call *call, enum command_kind kind)

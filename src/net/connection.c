@@ -158,22 +158,17 @@ static void wait_on(struct connection *connection)
     }
 }
 
-/* Reading goes on while a handler has the request, or a client that leaves would not be noticed;
- * but only so much is kept meanwhile. Who does not read is not read either: what TLS says by itself
- * (to a client that asks for new keys again and again) would pile up. */
-static bool reading_needed(const struct connection *connection)
-{
-    bool busy = connection->handling || connection->out_pending > 0;
-    return !connection->eof && connection->out_pending <= UNSENT_MAX &&
-           (!busy || connection->in.len - connection->in_at < PIPELINE_MAX);
-}
-
 static void on_alloc(uv_handle_t *handle, size_t hint, uv_buf_t *out);
 static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf);
 
+/* Reading goes on while a handler has the request, or a client that leaves would not be noticed;
+ * but only so much is kept meanwhile. Who does not read is not read either: what TLS says by itself
+ * (to a client that asks for new keys again and again) would pile up. */
 static void read_or_not(struct connection *connection)
 {
-    bool needed = reading_needed(connection);
+    bool busy = connection->handling || connection->out_pending > 0;
+    bool needed = !connection->eof && connection->out_pending <= UNSENT_MAX &&
+                  (!busy || connection->in.len - connection->in_at < PIPELINE_MAX);
     if (needed == connection->reading) {
         return;
     }

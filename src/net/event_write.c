@@ -42,15 +42,6 @@ static void put_task(struct json_writer *w, const struct event *event)
     json_put_i64(w, "attempt", event->attempt);
 }
 
-static void put_lines(struct json_writer *w, struct str text)
-{
-    json_put_array(w, "lines");
-    while (text.len > 0) {
-        json_add_str(w, str_cut(&text, '\n'));
-    }
-    json_close_array(w);
-}
-
 static void put_kind(struct json_writer *w, const struct event *event)
 {
     switch (event->kind) {
@@ -69,7 +60,11 @@ static void put_kind(struct json_writer *w, const struct event *event)
         break;
     case EVENT_LOG:
         put_task(w, event);
-        put_lines(w, event->text);
+        json_put_array(w, "lines");
+        for (struct str text = event->text; text.len > 0;) {
+            json_add_str(w, str_cut(&text, '\n'));
+        }
+        json_close_array(w);
         break;
     case EVENT_QUEUE:
         json_put_str(w, "queue", event->queue);
@@ -81,16 +76,6 @@ static void put_kind(struct json_writer *w, const struct event *event)
     }
 }
 
-/* On a topic the guest chose the words. */
-static void write_topic(struct buf *buf, const struct event *event)
-{
-    buf_c(buf, "event: ");
-    buf_str(buf, event->name);
-    buf_c(buf, "\ndata: ");
-    buf_str(buf, event->text);
-    buf_c(buf, "\n\n");
-}
-
 void event_write(struct buf *buf, uint64_t number, const struct event *event)
 {
     if (number != 0) {
@@ -98,11 +83,14 @@ void event_write(struct buf *buf, uint64_t number, const struct event *event)
         buf_u64(buf, number);
         buf_char(buf, '\n');
     }
-    if (event->kind == EVENT_TOPIC) {
-        write_topic(buf, event);
+    buf_c(buf, "event: ");
+    if (event->kind == EVENT_TOPIC) { /* there the guest chose the words */
+        buf_str(buf, event->name);
+        buf_c(buf, "\ndata: ");
+        buf_str(buf, event->text);
+        buf_c(buf, "\n\n");
         return;
     }
-    buf_c(buf, "event: ");
     buf_c(buf, event_kind_name(event->kind));
     buf_c(buf, "\ndata: ");
     struct json_writer w = JSON_WRITER(buf);

@@ -393,16 +393,6 @@ static struct events_watch *find_watch(const struct events *events, const struct
     return node == NULL ? NULL : HOLDER(node, struct events_watch, node);
 }
 
-/* One at a time from the start: a callback may end other watches. */
-static void fire_watches(struct events *events, const struct event *event)
-{
-    struct events_watch *watch;
-    while ((watch = find_watch(events, event)) != NULL) {
-        events_unwatch(events, watch);
-        watch->fire(watch, event);
-    }
-}
-
 /* ---- What comes in ---- */
 
 static void publish(struct events *events, const struct event *event, int64_t now_ms)
@@ -418,8 +408,11 @@ static void publish(struct events *events, const struct event *event, int64_t no
         backlog_add(&events->backlog, entry);
     }
     bool ends = event->kind == EVENT_STATE && (task_state_terminal(event->state) || event->removed);
-    if (ends || event->kind == EVENT_TOPIC) {
-        fire_watches(events, event);
+    struct events_watch *watch;
+    /* One at a time from the start: a callback may end other watches. */
+    while ((ends || event->kind == EVENT_TOPIC) && (watch = find_watch(events, event)) != NULL) {
+        events_unwatch(events, watch);
+        watch->fire(watch, event);
     }
 }
 

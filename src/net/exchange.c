@@ -50,16 +50,6 @@ static bool status_has_body(int status)
     return status >= 200 && status != 204 && status != 304;
 }
 
-/* The fate of the connection, as the head says it. */
-static const char *connection_line(const struct connection *connection,
-                                   const struct http_request *request)
-{
-    if (connection->last) {
-        return "Connection: close\r\n";
-    }
-    return request->minor == 0 ? "Connection: keep-alive\r\n" : "";
-}
-
 static void write_answer(struct connection *connection, const struct http_request *request,
                          int status, const char *content_type, struct str headers, struct str body)
 {
@@ -68,7 +58,9 @@ static void write_answer(struct connection *connection, const struct http_reques
         http_write_length(head, body.len);
     }
     buf_str(head, headers);
-    buf_c(head, connection_line(connection, request));
+    buf_c(head, connection->last      ? "Connection: close\r\n"
+                : request->minor == 0 ? "Connection: keep-alive\r\n"
+                                      : "");
     http_write_end(head);
     bool silent = request->method == HTTP_HEAD || !status_has_body(status);
     assert(!head->full); /* the headers are our own */
@@ -145,16 +137,6 @@ static const char *refusal_code(int status)
     }
 }
 
-static void give_up_request(struct connection *connection)
-{
-    struct request *request = connection->request;
-    connection->request = NULL;
-    if (request != NULL) {
-        request_end(request);
-    }
-    input_drop(connection);
-}
-
 void connection_refuse(struct connection *connection, int status, const char *message)
 {
     SCOPED(buf_fini) struct buf body = BUF_INIT(4 * KIB);
@@ -166,7 +148,12 @@ void connection_refuse(struct connection *connection, int status, const char *me
     json_close_object(&w);
     json_close_object(&w);
     struct http_request nothing = {.method = HTTP_OTHER, .minor = 1};
-    give_up_request(connection);
+    struct request *request = connection->request;
+    connection->request = NULL;
+    if (request != NULL) {
+        request_end(request);
+    }
+    input_drop(connection);
     connection->last = true;
     write_answer(connection, &nothing, status, "application/json",
                  status == 503 ? STR("Retry-After: 1\r\n") : STR(""), buf_view(&body));

@@ -28,16 +28,12 @@ static bool half_parse(struct str value, uint64_t *out)
     return true;
 }
 
-static bool cursor_parse(struct str value, struct task_id *out, struct err *err)
+static bool take_cursor(const struct form_row *row, struct str value, void *into, struct err *err)
 {
+    struct task_id *out = (struct task_id *)(void *)((char *)into + row->at);
     struct str hi = {value.ptr, (CURSOR_TEXT - 1) / 2}, lo = {value.ptr + hi.len, hi.len};
     bool ok = value.len == CURSOR_TEXT - 1 && half_parse(hi, &out->hi) && half_parse(lo, &out->lo);
     return (ok && out->hi != 0) || err_field(err, "cursor", "cursor must come from a Link header");
-}
-
-static bool take_cursor(const struct form_row *row, struct str value, void *into, struct err *err)
-{
-    return cursor_parse(value, (struct task_id *)(void *)((char *)into + row->at), err);
 }
 
 const struct form_hook cursor_hook = {.text = take_cursor};

@@ -76,15 +76,6 @@ static void answer_error(struct mcp *mcp, int code, const char *message)
     close_result(mcp);
 }
 
-/* A call that failed is a result too, so that a model can mend it. */
-static void answer_mistake(struct mcp *mcp, struct str message)
-{
-    open_result(mcp);
-    mcp_put_content(&mcp->w, message);
-    json_put_bool(&mcp->w, "isError", true);
-    close_result(mcp);
-}
-
 /* Everything was carried out. Who only notified is told that it was taken. */
 static void finish(struct mcp *mcp)
 {
@@ -112,14 +103,6 @@ static void finish(struct mcp *mcp)
 }
 
 /* ---- A request inside this one ---- */
-
-static void answer_tool(struct mcp *mcp, int status, struct str headers, struct str body)
-{
-    bool refused = mcp->inside == INSIDE_EDIT &&
-                   str_is(json_find_str(body, "mode", mcp->call->arena), "REFUSAL");
-    mcp_put_result(&mcp->w, mcp->id,
-                   &(struct mcp_told){status, refused, headers, body, mcp->call->arena});
-}
 
 static void answer_resource(struct mcp *mcp, int status, struct str body)
 {
@@ -158,7 +141,10 @@ static void on_inside(struct call *inner, int status, struct str headers, struct
     if (mcp->inside == INSIDE_RESOURCE) {
         answer_resource(mcp, status, body);
     } else {
-        answer_tool(mcp, status, headers, body);
+        struct arena *arena = mcp->call->arena;
+        bool refused =
+            mcp->inside == INSIDE_EDIT && str_is(json_find_str(body, "mode", arena), "REFUSAL");
+        mcp_put_result(&mcp->w, mcp->id, &(struct mcp_told){status, refused, headers, body, arena});
     }
     go_on(mcp);
 }
@@ -258,12 +244,6 @@ static bool on_tools_list(struct mcp *mcp, struct str params)
     return true;
 }
 
-static bool edits_by_text(const struct mcp_tool *tool, struct str arguments, struct arena *arena)
-{
-    return strcmp(tool->name, "edit_schedule") == 0 && !str_absent(arguments) &&
-           !str_absent(json_find(arguments, "text", arena));
-}
-
 /* Beside `text` an edit takes only the zone that it means. */
 static bool text_stands_alone(struct str arguments, struct arena *arena, struct err *err)
 {
@@ -301,10 +281,14 @@ static bool on_tools_call(struct mcp *mcp, struct str params)
         buf_fini(&mcp->out);
         return false;
     }
-    bool by_text = edits_by_text(tool, mcp->arguments, arena);
+    bool by_text = strcmp(tool->name, "edit_schedule") == 0 && !str_absent(mcp->arguments) &&
+                   !str_absent(json_find(mcp->arguments, "text", arena));
     if ((by_text && !text_stands_alone(mcp->arguments, arena, &err)) ||
         !mcp_tool_request(tool, mcp->arguments, arena, &request, &err)) {
-        answer_mistake(mcp, str_of(err.text));
+        open_result(mcp); /* a call that failed is a result too, so that a model can mend it */
+        mcp_put_content(&mcp->w, str_of(err.text));
+        json_put_bool(&mcp->w, "isError", true);
+        close_result(mcp);
         return true;
     }
     if (by_text) {

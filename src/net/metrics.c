@@ -58,16 +58,6 @@ static void labelled(struct out *out, const char *name, const char *label, struc
 
 /* ---- Queues ---- */
 
-static void states(struct out *out, const struct queue_view *view)
-{
-    for (int state = 0; state < TASK_STATES; state++) {
-        buf_c(out->buf, "errand_tasks{queue=\"");
-        label_value(out->buf, view->settings.name);
-        buf_printf(out->buf, "\",state=\"%s\"}", task_state_name((enum task_state)state));
-        value(out, (double)view->counts[state]);
-    }
-}
-
 static void outcomes(struct out *out, const struct queue_view *view)
 {
     static const char *const names[TASK_OUTCOMES] = {
@@ -109,12 +99,6 @@ static void histogram(struct out *out, const char *name, struct str queue,
     labelled(out, part, "queue", queue, (double)histogram->count);
 }
 
-static double oldest_age(const struct out *out, const struct queue_view *view)
-{
-    int64_t now_ms = out->metrics->stats->now_ms;
-    return view->oldest_ms == INT64_MAX ? 0 : (double)MAX(now_ms - view->oldest_ms, 0) / 1000;
-}
-
 #define EACH_QUEUE(out, view)                                                                      \
     for (const struct queue_view *view = (out)->metrics->queues,                                   \
                                  *end = view + (out)->metrics->queues_count;                       \
@@ -143,17 +127,24 @@ static void queue_counters(struct out *out)
 
 static void queue_gauges(struct out *out)
 {
+    int64_t now_ms = out->metrics->stats->now_ms;
     family(out, "errand_tasks", "gauge", "Tasks there are now, by state.");
     EACH_QUEUE(out, view)
     {
-        states(out, view);
+        for (int state = 0; state < TASK_STATES; state++) {
+            buf_c(out->buf, "errand_tasks{queue=\"");
+            label_value(out->buf, view->settings.name);
+            buf_printf(out->buf, "\",state=\"%s\"}", task_state_name((enum task_state)state));
+            value(out, (double)view->counts[state]);
+        }
     }
     family(out, "errand_queue_oldest_task_age_seconds", "gauge",
            "How long the oldest ready task has waited.");
     EACH_QUEUE(out, view)
     {
+        int64_t age_ms = view->oldest_ms == INT64_MAX ? 0 : MAX(now_ms - view->oldest_ms, 0);
         labelled(out, "errand_queue_oldest_task_age_seconds", "queue", view->settings.name,
-                 oldest_age(out, view));
+                 (double)age_ms / 1000);
     }
     family(out, "errand_queue_paused", "gauge", "1 while the queue is paused.");
     EACH_QUEUE(out, view)
@@ -243,13 +234,6 @@ static void store(struct out *out)
 
 /* ---- The process ---- */
 
-static double cpu_seconds(void)
-{
-    struct timespec used = {0};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
-}
-
 static double resident_bytes(void)
 {
     unsigned long long size = 0, resident = 0;
@@ -279,9 +263,11 @@ static double open_fds(void)
 static void process(struct out *out)
 {
     struct rlimit files = {0};
+    struct timespec used = {0};
     getrlimit(RLIMIT_NOFILE, &files);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
     family(out, "process_cpu_seconds_total", "counter", "Processor time used.");
-    sample(out, "process_cpu_seconds_total", cpu_seconds());
+    sample(out, "process_cpu_seconds_total", (double)used.tv_sec + (double)used.tv_nsec / 1e9);
     family(out, "process_resident_memory_bytes", "gauge", "Resident memory.");
     sample(out, "process_resident_memory_bytes", resident_bytes());
     family(out, "process_open_fds", "gauge", "Open file descriptors.");

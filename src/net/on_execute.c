@@ -43,15 +43,6 @@ static const struct form_row rows[] = {
     ROW("isAWakeUpCall", wakes, FORM_BOOL, 0),
 };
 
-/* What is not ours is passed over: others' requests carry more. */
-static bool read_body(struct call *call, struct execute *out, struct err *err)
-{
-    static const struct form form = FORM(rows);
-    struct json json;
-    return call_json(call, &json, err) &&
-           form_load(call->exchange->request.body, &form, call->arena, out, err);
-}
-
 /* Whoever was wrong too often waits, and what it sends meanwhile is not looked at. */
 static bool check_patience(struct call *call, uint64_t peer, int64_t now_ms, struct err *err)
 {
@@ -127,9 +118,14 @@ static bool fill_order(struct call *call, struct execute *execute, struct err *e
 
 bool on_execute(struct call *call, struct err *err)
 {
+    static const struct form form = FORM(rows);
     struct execute *execute = arena_new(call->arena, struct execute);
+    struct json json;
+    /* What is not ours in the body is passed over: others' requests carry more. */
     if (!check_secret(call, err) || !call_asked(call, NULL, NULL, err) ||
-        !read_body(call, execute, err) || !fill_order(call, execute, err)) {
+        !call_json(call, &json, err) ||
+        !form_load(call->exchange->request.body, &form, call->arena, execute, err) ||
+        !fill_order(call, execute, err)) {
         return false;
     }
     call->own = execute;

@@ -72,14 +72,6 @@ static void show_ask(struct show *show)
     }
 }
 
-static void show_answer(struct show *show)
-{
-    struct call *call = show->call;
-    struct json_writer w = call_writer(call);
-    task_write_detail(&w, &show->query->detail);
-    call_answer(call, 200);
-}
-
 static void show_failed(struct call *call)
 {
     show_stop_waiting(call->own);
@@ -106,7 +98,9 @@ static void show_read(struct call *call)
         return;
     }
     show_stop_waiting(show);
-    show_answer(show);
+    struct json_writer w = call_writer(call);
+    task_write_detail(&w, &query->detail);
+    call_answer(call, 200);
 }
 
 /* Time is over, the client left, or the task has ended: one more look, and that is the answer. */

@@ -11,21 +11,17 @@ struct scrape {
     struct command *queues, *stats, *workers;
 };
 
-static bool wants_open_metrics(const struct call *call)
-{
-    struct str accept = http_header(&call->exchange->request.headers, "accept");
-    struct str wanted = STR("application/openmetrics-text");
-    return accept.len > 0 && memmem(accept.ptr, accept.len, wanted.ptr, wanted.len) != NULL;
-}
-
 static void answer_metrics(struct call *call)
 {
     const struct scrape *scrape = call->own;
     const struct api *api = call->api;
     const struct fleet_status fleet = api_fleet_status(api);
     struct json_writer w = call_writer(call);
+    struct str accept = http_header(&call->exchange->request.headers, "accept");
+    struct str open = STR("application/openmetrics-text");
     struct metrics metrics = {
-        .open_metrics = wants_open_metrics(call),
+        .open_metrics =
+            accept.len > 0 && memmem(accept.ptr, accept.len, open.ptr, open.len) != NULL,
         .queues = scrape->queues->queues.views,
         .queues_count = scrape->queues->queues.count,
         .stats = &scrape->stats->stats.stats,

@@ -284,16 +284,12 @@ bool on_stats_show(struct call *call, struct err *err)
 
 /* ---- Health ---- */
 
-/* Run functions that ignored their abort hold a worker each until they return. */
-static bool workers_lost(const struct api *api)
-{
-    return api->options.lost != NULL && api->options.lost(api->options.lost_arg) > 0;
-}
-
 static void write_health(struct call *call, bool down)
 {
     struct json_writer w = call_writer(call);
-    bool lost = workers_lost(call->api);
+    /* Run functions that ignored their abort hold a worker each until they return. */
+    const struct api_options *options = &call->api->options;
+    bool lost = options->lost != NULL && options->lost(options->lost_arg) > 0;
     struct fleet_status fleet = api_fleet_status(call->api);
     const struct {
         bool bad;

@@ -12,20 +12,15 @@
 
 /* ---- Creating ---- */
 
-static struct str location_of(struct call *call, struct task_id id)
-{
-    char text[TASK_ID_TEXT];
-    return arena_printf(call->arena, "Location: /api/tasks/" STR_FMT "\r\n",
-                        STR_ARG(id_text(id, text)));
-}
-
 static void created_one(struct call *call)
 {
     const struct order *order = ((struct command *)call->own)->create.orders;
     struct json_writer w = call_writer(call);
+    char id[TASK_ID_TEXT];
     task_write(&w, &order->task);
     call_answer_with(call, order->known ? 200 : 201, "application/json",
-                     location_of(call, order->task.id));
+                     arena_printf(call->arena, "Location: /api/tasks/" STR_FMT "\r\n",
+                                  STR_ARG(id_text(order->task.id, id))));
 }
 
 static void answer_many(struct call *call, const struct order *orders, size_t count)

@@ -29,21 +29,16 @@ static const char *const access_names[ACCESSES] = {
 
 /* ---- Small pieces ---- */
 
-static void put_ref(struct json_writer *w, const char *key, struct str name)
-{
-    json_put_object(w, key);
-    json_key(w, "$ref");
-    buf_printf(w->buf, "\"#/components/schemas/" STR_FMT "\"", STR_ARG(name));
-    w->comma = true;
-    json_close_object(w);
-}
-
 static void put_content(struct json_writer *w, const char *media, struct str schema)
 {
     json_put_object(w, "content");
     json_put_object(w, media);
     if (schema.len > 0) {
-        put_ref(w, "schema", schema);
+        json_put_object(w, "schema");
+        json_key(w, "$ref");
+        buf_printf(w->buf, "\"#/components/schemas/" STR_FMT "\"", STR_ARG(schema));
+        w->comma = true;
+        json_close_object(w);
     } else {
         json_put_raw(w, "schema", STR("{\"type\":\"string\"}"));
     }
@@ -91,16 +86,6 @@ static void put_answer(struct json_writer *w, const struct route *route, struct 
     json_close_object(w);
 }
 
-static void put_answers(struct json_writer *w, const struct route *route)
-{
-    struct str rest = str_of(route->answers);
-    while (!str_absent(rest)) {
-        struct str schema = str_trim(str_cut(&rest, ','));
-        struct str status = str_cut(&schema, ' ');
-        put_answer(w, route, status, schema);
-    }
-}
-
 /* Whether a route may answer a fault of that status. */
 static bool may_fail(const struct route *route, const char *status)
 {
@@ -129,8 +114,13 @@ static void put_responses(struct json_writer *w, const struct route *route)
 {
     static const char *const faults[] = {"400", "401", "403", "404", "409",
                                          "413", "415", "429", "503"};
+    struct str rest = str_of(route->answers);
     json_put_object(w, "responses");
-    put_answers(w, route);
+    while (!str_absent(rest)) {
+        struct str schema = str_trim(str_cut(&rest, ','));
+        struct str status = str_cut(&schema, ' ');
+        put_answer(w, route, status, schema);
+    }
     for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
         if (may_fail(route, faults[i])) {
             put_fault(w, faults[i]);
@@ -161,16 +151,6 @@ static void put_path_param(struct json_writer *w, const char *path)
                  id ? STR("{\"type\":\"string\",\"format\":\"uuid\"}")
                     : STR("{\"type\":\"string\",\"minLength\":1}"));
     json_close_object(w);
-}
-
-static void put_parameters(struct json_writer *w, const struct route *route)
-{
-    json_put_array(w, "parameters");
-    put_path_param(w, route->path);
-    if (route->query != NULL) {
-        form_parameters(w, route->query);
-    }
-    json_close_array(w);
 }
 
 static void put_request(struct json_writer *w, const struct route *route)
@@ -220,7 +200,12 @@ static void put_operation(struct json_writer *w, const struct route *route)
     put_operation_id(w, method, route->path);
     json_put_c(w, "summary", route->summary);
     json_put_c(w, "description", access_names[route->access]);
-    put_parameters(w, route);
+    json_put_array(w, "parameters");
+    put_path_param(w, route->path);
+    if (route->query != NULL) {
+        form_parameters(w, route->query);
+    }
+    json_close_array(w);
     put_request(w, route);
     put_responses(w, route);
     if (route->access == OPEN) {
@@ -285,16 +270,6 @@ static void put_schemas(struct json_writer *w)
 
 /* ---- The document ---- */
 
-static bool is_first_of_path(size_t at)
-{
-    for (size_t i = 0; i < at; i++) {
-        if (strcmp(routes[i].path, routes[at].path) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void put_path(struct json_writer *w, size_t first)
 {
     json_put_object(w, routes[first].path);
@@ -310,7 +285,11 @@ static void put_paths(struct json_writer *w)
 {
     json_put_object(w, "paths");
     for (size_t i = 0; i < routes_count; i++) {
-        if (is_first_of_path(i)) {
+        bool first = true;
+        for (size_t j = 0; j < i; j++) {
+            first = first && strcmp(routes[j].path, routes[i].path) != 0;
+        }
+        if (first) {
             put_path(w, i);
         }
     }

@@ -112,17 +112,6 @@ static void put_people(struct json_writer *w, const struct team *team, const str
 
 /* ---- Tasks ---- */
 
-static void put_standing(struct json_writer *w, const struct team *team, const struct task *task,
-                         struct arena *arena)
-{
-    json_put_c(w, "state", task_state_name(task->state));
-    put_text(w, "agent", lead_worker(team, task, arena));
-    put_text(w, "error",
-             !str_absent(task->error.message) ? task->error.message : task->cancel_reason);
-    time_put(w, "startedAt", task->started_ms);
-    time_put(w, "finishedAt", task->finished_ms);
-}
-
 static void put_task(struct json_writer *w, const struct team *team, const struct team_task *of,
                      const struct task *task, struct arena *arena)
 {
@@ -138,20 +127,14 @@ static void put_task(struct json_writer *w, const struct team *team, const struc
     }
     json_close_array(w);
     if (task != NULL) {
-        put_standing(w, team, task, arena);
+        json_put_c(w, "state", task_state_name(task->state));
+        put_text(w, "agent", lead_worker(team, task, arena));
+        put_text(w, "error",
+                 !str_absent(task->error.message) ? task->error.message : task->cancel_reason);
+        time_put(w, "startedAt", task->started_ms);
+        time_put(w, "finishedAt", task->finished_ms);
     }
     json_close_object(w);
-}
-
-static void put_tasks(struct json_writer *w, const struct team *team, const struct task_rows *rows,
-                      struct arena *arena)
-{
-    json_put_array(w, "tasks");
-    for (size_t i = 0; i < team->tasks.count; i++) {
-        const struct team_task *of = &team->tasks.at[i];
-        put_task(w, team, of, row_of(rows, of->task), arena);
-    }
-    json_close_array(w);
 }
 
 static void put_counts(struct json_writer *w, const struct team *team, const struct task_rows *rows)
@@ -239,7 +222,12 @@ void team_write(struct json_writer *w, const struct team *team, const struct tas
     put_counts(w, team, rows);
     if (whole) {
         put_people(w, team, rows, arena);
-        put_tasks(w, team, rows, arena);
+        json_put_array(w, "tasks");
+        for (size_t i = 0; i < team->tasks.count; i++) {
+            const struct team_task *of = &team->tasks.at[i];
+            put_task(w, team, of, row_of(rows, of->task), arena);
+        }
+        json_close_array(w);
     }
     put_cost(w, rows);
     put_end(w, team, whole);

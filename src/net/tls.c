@@ -30,13 +30,6 @@ static bool ssl_fails(struct err *err, const char *what, const char *path)
                    reason != NULL ? reason : "is not usable");
 }
 
-static void set_up(SSL_CTX *ctx)
-{
-    SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
-    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
-    SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS); /* idle connections keep no record buffers */
-}
-
 bool tls_context_open(const char *cert, const char *key, struct tls_context **out, struct err *err)
 {
     ERR_clear_error();
@@ -44,7 +37,10 @@ bool tls_context_open(const char *cert, const char *key, struct tls_context **ou
     context->ctx = SSL_CTX_new(TLS_server_method());
     bool ok = context->ctx != NULL || ssl_fails(err, "TLS", "context");
     if (ok) {
-        set_up(context->ctx);
+        SSL_CTX_set_min_proto_version(context->ctx, TLS1_2_VERSION);
+        SSL_CTX_set_options(context->ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+        /* Idle connections keep no record buffers. */
+        SSL_CTX_set_mode(context->ctx, SSL_MODE_RELEASE_BUFFERS);
         ok = (SSL_CTX_use_certificate_chain_file(context->ctx, cert) == 1 ||
               ssl_fails(err, "TLS certificate", cert)) &&
              (SSL_CTX_use_PrivateKey_file(context->ctx, key, SSL_FILETYPE_PEM) == 1 ||

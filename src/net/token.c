@@ -212,19 +212,14 @@ void token_book_share(struct token_book *book, const struct token *tokens, size_
     mem_free(atomic_exchange(&book->arrived, shared));
 }
 
-static void take_arrived(struct token_book *book)
+/* Reads the file again if it is another one now. A broken one changes nothing but the log. */
+static void refresh(struct token_book *book, int64_t now_ms)
 {
     struct shared *arrived = atomic_exchange(&book->arrived, NULL);
     if (arrived != NULL) {
         mem_free(book->shared);
         book->shared = arrived;
     }
-}
-
-/* Reads the file again if it is another one now. A broken one changes nothing but the log. */
-static void refresh(struct token_book *book, int64_t now_ms)
-{
-    take_arrived(book);
     if (book->looked_ms == now_ms) {
         return;
     }
