@@ -188,10 +188,10 @@ static bool read_texts(struct json *json, const struct form_row *row, struct for
     struct form_texts texts = {NULL, 0};
     size_t room = 0;
     char why[FORM_WHY_MAX];
-    if (json_peek(json) != JSON_ARRAY) {
+    if (json_peek(json) != JSON_ARRAY && json_peek(json) != JSON_NONE) {
         return json_refuse(json, err, "must be an array of texts");
     }
-    if (!json_enter_array(json, err)) {
+    if (!json_enter_array(json, err)) { /* what is no JSON at all is said by the scanner */
         return false;
     }
     while (json_item(json, err)) {

@@ -140,6 +140,7 @@ TEST(a_refusal_names_the_field_also_inside_an_object)
         {"{\"colour\":0}", "colour", "colour must be one of RED, GREEN"},
         {"{\"tags\":[\"long one\"]}", "tags", "tags must be texts of 1 to 4 bytes"},
         {"{\"tags\":\"a\"}", "tags", "tags must be an array of texts"},
+        {"{\"tags\":+1}", "", "invalid JSON at byte 8: expected a value"},
         {"{\"at\":\"2027-03-01T09:00:00Z\"}", "at", "at is read only"},
         {"{\"shape\":1}", "shape", "shape is not a known field"},
     };
