@@ -102,12 +102,6 @@ static bool write_all(const char *path, const char *id, struct str text)
     return ok;
 }
 
-static void pause_a_little(errand_task *task)
-{
-    struct pollfd abort = {.fd = errand_abort_fd(task), .events = POLLIN};
-    poll(&abort, 1, APPEND_PAUSE_MS);
-}
-
 static int append(errand_task *task, struct str text)
 {
     SCOPED(buf_fini) struct buf path = BUF_INIT(64 * KIB), file = BUF_INIT(APPEND_FILE_MAX);
@@ -116,7 +110,8 @@ static int append(errand_task *task, struct str text)
     if (!read_all(buf_c_text(&path), &file) && !file.full) {
         return errand_fail(task, "read_failed", strerror(errno), 1);
     }
-    pause_a_little(task);
+    struct pollfd abort = {.fd = errand_abort_fd(task), .events = POLLIN};
+    poll(&abort, 1, APPEND_PAUSE_MS);
     if (errand_aborted(task)) {
         return -1;
     }

@@ -44,21 +44,17 @@ static void forget(struct crew_team *team)
     mem_free(team);
 }
 
-/* What a new leader is told of is all there is; an old one has nothing to do with it any more. */
-static void on_leads(struct crew *crew, bool leads)
-{
-    crew->leads = leads;
-    LIST_EACH(&crew->teams, it)
-    {
-        forget(HOLDER(it, struct crew_team, link));
-    }
-}
-
 void crew_hear(struct crew *crew, const struct team_news *news)
 {
     struct crew_team *team = find_team(crew, news->team);
     if (news->kind == TEAM_LEADS || news->kind == TEAM_FOLLOWS) {
-        on_leads(crew, news->kind == TEAM_LEADS);
+        /* What a new leader is told of is all there is; an old one has nothing to do with it any
+         * more. */
+        crew->leads = news->kind == TEAM_LEADS;
+        LIST_EACH(&crew->teams, it)
+        {
+            forget(HOLDER(it, struct crew_team, link));
+        }
     } else if (news->kind == TEAM_BEGAN && team == NULL) {
         team = mem_new(struct crew_team);
         team->id = news->team;

@@ -189,14 +189,6 @@ static bool call_register(struct handlers *handlers, void *file, struct err *err
     return registry.added > 0 || err_set(err, ERR_INVALID, "it registers no run function");
 }
 
-static void keep_file(struct handlers *handlers, void *file)
-{
-    size_t count = handlers->files_count + 1;
-    handlers->files = mem_array(handlers->files, count, sizeof *handlers->files);
-    handlers->files[count - 1] = file;
-    handlers->files_count = count;
-}
-
 bool handlers_load(struct handlers *handlers, const char *path, struct err *err)
 {
     char *whole = realpath(path, NULL); /* a bare name would be looked for in /lib */
@@ -208,7 +200,10 @@ bool handlers_load(struct handlers *handlers, const char *path, struct err *err)
     if (file == NULL) {
         return err_set(err, ERR_INVALID, "handlers %s: %s", path, dlerror());
     }
-    keep_file(handlers, file);
+    size_t count = handlers->files_count + 1;
+    handlers->files = mem_array(handlers->files, count, sizeof *handlers->files);
+    handlers->files[count - 1] = file;
+    handlers->files_count = count;
     return (check_abi(file, err) && call_register(handlers, file, err)) ||
            err_wrap(err, "handlers %s", path);
 }

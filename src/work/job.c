@@ -300,35 +300,23 @@ static void on_beat(struct job *job, const struct command *command)
     }
 }
 
-static void send_returned(struct job *job)
-{
-    job->under_way++;
-    job->returned = (struct command){.kind = COMMAND_RETURNED,
-                                     .arena = &job->arena,
-                                     .sender = job,
-                                     .returned = {.id = job->task.id}};
-    desk_put(desk_of(job), &job->returned);
-}
-
 static void on_end(struct job *job, const struct command *command, int64_t now_ms)
 {
     enum err_kind kind =
         command->err.kind != ERR_NONE ? command->err.kind : command->finish.items[0].err.kind;
     if (is_lost(kind) || (kind == ERR_NONE && job->told != TOLD_NOTHING)) {
-        send_returned(job);
+        job->under_way++;
+        job->returned = (struct command){.kind = COMMAND_RETURNED,
+                                         .arena = &job->arena,
+                                         .sender = job,
+                                         .returned = {.id = job->task.id}};
+        desk_put(desk_of(job), &job->returned);
     } else if (kind != ERR_NONE && !desk_of(job)->closing) {
         job->again_ms = now_ms + JOB_AGAIN_MS;
     } else if (kind != ERR_NONE) {
         char id[TASK_ID_TEXT];
         log_warn("task %s: its end could not be told: %s", id_text(job->task.id, id).ptr,
                  command->err.text);
-    }
-}
-
-static void on_returned(struct job *job, const struct command *command, int64_t now_ms)
-{
-    if (command->err.kind != ERR_NONE && !desk_of(job)->closing) {
-        job->again_ms = now_ms + JOB_AGAIN_MS; /* the end again, then this again */
     }
 }
 
@@ -344,7 +332,9 @@ bool desk_take(struct desk *desk, struct command *answered, int64_t now_ms)
         on_end(job, answered, now_ms);
         break;
     case COMMAND_RETURNED:
-        on_returned(job, answered, now_ms);
+        if (answered->err.kind != ERR_NONE && !desk_of(job)->closing) {
+            job->again_ms = now_ms + JOB_AGAIN_MS; /* the end again, then this again */
+        }
         break;
     default:
         return false;

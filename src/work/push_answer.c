@@ -35,12 +35,6 @@ static int64_t retry_after_ms(const struct push_answer *answer, int64_t now_ms)
     return (int64_t)MIN(seconds, (uint64_t)(PUSH_RETRY_AFTER_MAX_MS / SECOND_MS)) * SECOND_MS;
 }
 
-static bool is_worth_a_retry(int status)
-{
-    return status < 400 || status > 499 || status == REQUEST_TIMEOUT || status == CONFLICT ||
-           status == TOO_MANY_REQUESTS;
-}
-
 static struct str detail(const struct push_answer *answer, struct arena *arena)
 {
     SCOPED(buf_fini) struct buf json = BUF_INIT(JOB_DETAIL_MAX);
@@ -57,8 +51,10 @@ static struct str detail(const struct push_answer *answer, struct arena *arena)
 static struct job_end judge_status(const struct push_answer *answer, int64_t now_ms,
                                    struct arena *arena)
 {
+    int status = answer->status;
     struct job_end end = {
-        .retry = is_worth_a_retry(answer->status),
+        .retry = status < 400 || status > 499 || status == REQUEST_TIMEOUT || status == CONFLICT ||
+                 status == TOO_MANY_REQUESTS,
         .error = {.code = arena_printf(arena, "http_%d", answer->status),
                   .message = arena_printf(arena, "the endpoint answered %d", answer->status),
                   .detail = detail(answer, arena)}};

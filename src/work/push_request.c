@@ -130,19 +130,15 @@ static void add_task(struct push_request *request, struct str id)
     }
 }
 
-static struct str content_type(const struct task *task)
-{
-    if (str_absent(task->payload)) {
-        return STR(""); /* an empty header is curl's word for none */
-    }
-    return task->payload_raw ? STR(" application/octet-stream") : STR(" application/json");
-}
-
 static void add_headers(struct push_request *request, struct str metadata)
 {
     char text[TASK_ID_TEXT];
     struct str id = id_text(request->job->task.id, text);
-    add_header(request, "Content-Type:", content_type(&request->job->task));
+    const struct task *task = &request->job->task;
+    add_header(request, "Content-Type:",
+               str_absent(task->payload) ? STR("") /* an empty header is curl's word for none */
+               : task->payload_raw       ? STR(" application/octet-stream")
+                                         : STR(" application/json"));
     add_header(request, "Expect:", STR("")); /* no 100-continue: it costs a round trip */
     add_header(request, "User-Agent: ", STR("Errand/" ERRAND_VERSION));
     if (request->target->authorization.len > 0) {

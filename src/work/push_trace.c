@@ -14,19 +14,15 @@ static uint64_t not_zero(struct rand *rand)
     return number == 0 ? 1 : number;
 }
 
-static void begin(struct rand *rand, char out[static TRACEPARENT_LEN + 1])
-{
-    snprintf(out, TRACEPARENT_LEN + 1, "00-%016" PRIx64 "%016" PRIx64 "-%016" PRIx64 "-00",
-             not_zero(rand), rand_u64(rand), not_zero(rand));
-}
-
 void push_trace_next(struct str metadata, struct rand *rand, struct arena *arena,
                      struct push_trace *out)
 {
     struct str stored = json_find_str(metadata, "traceparent", arena);
     out->state = out->from = STR_NONE;
     if (str_absent(stored) || !trace_is_parent(stored)) {
-        begin(rand, out->parent);
+        snprintf(out->parent, sizeof out->parent,
+                 "00-%016" PRIx64 "%016" PRIx64 "-%016" PRIx64 "-00", not_zero(rand),
+                 rand_u64(rand), not_zero(rand));
         return;
     }
     snprintf(out->parent, sizeof out->parent, "00-%.*s-%016" PRIx64 "-%.*s", TRACE_ID_LEN,

@@ -67,30 +67,20 @@ void said_keep(struct buf *kept, struct str more)
     buf_str(kept, tail);
 }
 
-static struct str last_line(struct str text)
+struct str said_message(struct arena *arena, const struct said_end *end)
 {
-    struct str last = STR("");
+    struct str text = end->last_said, last = STR("");
     while (!str_absent(text)) {
         struct str line = str_trim(str_cut(&text, '\n'));
         last = line.len > 0 ? line : last;
     }
-    return last;
-}
-
-/* A message is one line for people: what would move a cursor or ring a bell is not said. */
-static struct str without_controls(struct arena *arena, struct str text)
-{
-    char *plain = arena_c_text(arena, text);
-    for (size_t i = 0; i < text.len; i++) {
+    /* A message is one line for people: what would move a cursor or ring a bell is not said. */
+    struct str clean = text_clean(arena, last, MESSAGE_MAX);
+    char *plain = arena_c_text(arena, clean);
+    for (size_t i = 0; i < clean.len; i++) {
         plain[i] = (unsigned char)plain[i] < ' ' ? '?' : plain[i];
     }
-    return (struct str){plain, text.len};
-}
-
-struct str said_message(struct arena *arena, const struct said_end *end)
-{
-    struct str last = text_clean(arena, last_line(end->last_said), MESSAGE_MAX);
-    struct str said = without_controls(arena, last);
+    struct str said = {plain, clean.len};
     const char *colon = said.len > 0 ? ": " : "";
     if (end->signal != 0) {
         return arena_printf(arena, "killed by signal %d (%s)%s" STR_FMT, end->signal,
