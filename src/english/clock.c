@@ -233,7 +233,8 @@ size_t phrase_clock(const struct tokens *t, size_t at, bool led, struct day_time
         return at;
     }
     to += token_is(t, to, WORD_OCLOCK);
-    to += token_is(t, to, WORD_SHARP);
+    bool dashed = token_is(t, to, WORD_DASH) && token_is_word(t, to + 1, "ish"); /* 9pm-ish */
+    to += dashed ? 2 : token_is(t, to, WORD_SHARP);
     to = part_after(t, to, &part);
     settle(out, part);
     return to;

@@ -215,14 +215,18 @@ static bool cut_ordinal(struct cutter *c, size_t len)
 /* 9am, 5p. */
 static bool cut_hour(struct cutter *c, size_t len)
 {
-    if (len > 2 || cut_half_of_day_len(c, len) == 0) {
+    size_t half = cut_half_of_day_len(c, len);
+    bool packed = len == 3 || len == 4; /* 245pm */
+    if ((len > 2 && !packed) || half < 1 + (size_t)packed) {
         return false;
     }
-    int hour = number_at(c, 0, len);
+    int hour = number_at(c, 0, len), minute = packed ? hour % 100 : 0;
+    hour = packed ? hour / 100 : hour;
     bool is_24 = peek(c, 0) == '0';
     struct token *token = cut_add(c, len);
     cut_mean(token, WORD_CLOCK, 0);
     token->hour = hour;
+    token->minute = minute;
     token->is_24 = is_24;
     take_half_of_day(c, token);
     return true;

@@ -516,8 +516,11 @@ size_t phrase_zone(const struct tokens *t, size_t at, bool after_clock, struct p
     }
     bool own = token_is(t, at, WORD_MY) || token_is_word(t, at, "local");
     if (own && zone_noun(t, at + 1) > at + 1) {
-        out->kind = PHRASE_FILLER;
-        return zone_noun(t, at + 1);
+        bool users =
+            !token_is(t, at, WORD_MY) || token_is_word(t, at, "my") || token_is_word(t, at, "our");
+        out->kind = users ? PHRASE_FILLER : PHRASE_ZONE; /* "his time": where is he? */
+        out->said.fault = users || !after_clock ? FAULT_NONE : FAULT_PLACE;
+        return users || after_clock ? zone_noun(t, at + 1) : at;
     }
     size_t in = after_clock && token_is(t, at, WORD_IN);
     size_t to = by_offset(t, at, &out->said.zone);

@@ -94,7 +94,7 @@ static const struct entry entries[] = {
     {"nightly", WORD_FREQ, FREQ_NIGHTLY}, {"nights", WORD_PART, PART_NIGHT | TOKEN_PLURAL},
     {"nine", WORD_NUMBER, 9}, {"nineteen", WORD_NUMBER, 19}, {"nineteenth", WORD_ORDINAL, 19},
     {"ninety", WORD_NUMBER, 90}, {"ninth", WORD_ORDINAL, 9}, {"nite", WORD_PART, PART_NIGHT},
-    {"noon", WORD_MOMENT, 12}, {"noontime", WORD_MOMENT, 12}, {"not", WORD_NOT, 0},
+    {"noon", WORD_MOMENT, 12}, {"noonish", WORD_MOMENT, 12}, {"noontime", WORD_MOMENT, 12}, {"not", WORD_NOT, 0},
     {"nov", WORD_MONTH, 11}, {"november", WORD_MONTH, 11}, {"now", WORD_NOW, 0},
     {"occasionally", WORD_VAGUE, 0}, {"occurrences", WORD_TIMES, 0}, {"oclock", WORD_OCLOCK, 0},
     {"oct", WORD_MONTH, 10}, {"october", WORD_MONTH, 10}, {"of", WORD_OF, 0},
