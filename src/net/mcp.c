@@ -76,12 +76,17 @@ static void answer_error(struct mcp *mcp, int code, const char *message)
     close_result(mcp);
 }
 
-/* Everything was carried out. Who only notified is told that it was taken. */
+/* Everything was carried out. Who only notified is told that it was taken. With the exchange its
+ * arena ends, in which the struct lies. */
 static void finish(struct mcp *mcp)
 {
     struct exchange *exchange = mcp->call->exchange;
-    struct buf out = mcp->out;
-    if (out.len == (mcp->batch ? 1 : 0)) { /* the bracket of a batch alone */
+    bool nothing = mcp->out.len == (mcp->batch ? 1 : 0); /* the bracket of a batch alone */
+    if (mcp->batch) {
+        json_close_array(&mcp->w);
+    }
+    SCOPED(buf_fini) struct buf out = mcp->out;
+    if (nothing) {
         exchange_answer(exchange, 202, "application/json", STR(""), STR(""));
     } else if (out.full) {
         struct err err = ERR_INIT;
@@ -93,13 +98,8 @@ static void finish(struct mcp *mcp)
         exchange_answer(exchange, 200, ROUTE_STREAM, STR("Cache-Control: no-store\r\n"),
                         buf_view(&event));
     } else {
-        if (mcp->batch) {
-            json_close_array(&mcp->w);
-        }
-        exchange_answer(exchange, 200, "application/json", STR(""), buf_view(&mcp->out));
-        out = mcp->out;
+        exchange_answer(exchange, 200, "application/json", STR(""), buf_view(&out));
     }
-    buf_fini(&out);
 }
 
 /* ---- A request inside this one ---- */
@@ -278,8 +278,7 @@ static bool on_tools_call(struct mcp *mcp, struct str params)
     mcp->progress = str_absent(meta) ? STR_NONE : json_find(meta, "progressToken", arena);
     if (strcmp(tool->name, "wait_for_task") == 0 && !str_absent(mcp->progress) && !mcp->batch &&
         mcp_wait_begin(mcp->call, mcp->id, mcp->progress, mcp->arguments)) {
-        buf_fini(&mcp->out);
-        return false;
+        return false; /* nothing was written so far: there is nothing to free */
     }
     bool by_text = strcmp(tool->name, "edit_schedule") == 0 && !str_absent(mcp->arguments) &&
                    !str_absent(json_find(mcp->arguments, "text", arena));
@@ -429,8 +428,8 @@ static void refuse(struct mcp *mcp, int code, const char *message)
 {
     mcp->id = STR_NONE;
     answer_error(mcp, code, message);
-    exchange_answer(mcp->call->exchange, 400, "application/json", STR(""), buf_view(&mcp->out));
-    buf_fini(&mcp->out);
+    SCOPED(buf_fini) struct buf out = mcp->out; /* the struct ends with its exchange */
+    exchange_answer(mcp->call->exchange, 400, "application/json", STR(""), buf_view(&out));
 }
 
 bool on_mcp(struct call *call, struct err *err)
