@@ -11,6 +11,7 @@ What statements share is written once and expanded here:
                                   something else for one
   @blank                          what the columns of @standing behind @fresh hold before anything has happened to a task
   @set_standing(c.)               state = c.state, and so on
+  @wanted(b.)                     PostgreSQL: what filter.def asks of the columns with that before each; NULL means any
   @now_ms                         PostgreSQL: what time it is by its clock
   @name @name(t)                  the text below `-- fragment: name` or `-- fragment: name(x)` of the same file, with t for x
   @rows(id uuid, @standing)       PostgreSQL: an array for each column, taken apart: unnest($id::uuid[]) AS id, and so on
@@ -27,7 +28,7 @@ import re
 import sys
 
 PREFIXES = {"sqlite": "sql", "postgres": "pg"}
-PARTS = ["ORDER", "RARE_ORDER", "BODY", "FRESH", "STANDING", "RARE_STANDING", "END", "RECORD"]
+PARTS = ["ORDER", "RARE_ORDER", "BODY", "FRESH", "STANDING", "RARE_STANDING", "END", "RECORD", "WANTED"]
 LISTS = {
     "order": ["ORDER", "RARE_ORDER"],
     "fresh": ["FRESH"],
@@ -184,6 +185,9 @@ class Statement:
         if name.startswith("set_") and name[4:] in LISTS and argument:
             values = split(self.expand_call(names, name[4:], argument, at))
             return ", ".join(f"{column} = {value}" for (column, _), value in zip(names.list(name[4:]), values))
+        if name == "wanted" and argument and names.dialect == "postgres":
+            return " AND ".join(f"(${column}::{KINDS[kind][0]} IS NULL OR {argument}{column} = ${column})"
+                                for column, kind in names.part("WANTED"))
         if name == "now_ms" and names.dialect == "postgres":
             return NOW_MS
         if name == "rows" and argument and names.dialect == "postgres":

@@ -87,16 +87,14 @@ static const struct form_hook states_hook = {.read = read_states, .text = take_s
 /* clang-format off */
 static const struct form_row rows[] = {
     ROW("state", states, FORM_HOOK, .hook = &states_hook, .schema = STATES_SCHEMA, .about = "One state or several, comma separated."),
-    ROW("taskType", type, FORM_TEXT, .min = 1, .about = "Tasks of this type."),
-    ROW("queue", queue, FORM_TEXT, .min = 1, .about = "Tasks of this queue."),
-    ROW("documentId", document, FORM_TEXT, .min = 1, .about = "Tasks of this document."),
+#define WANTED_NAME(label, member, text) ROW(label, member, FORM_TEXT, .min = 1, .about = text),
+#define WANTED_TEXT(label, member, text) ROW(label, member, FORM_TEXT, .min = 1, .about = text),
+#define WANTED_ID(label, member, text)   ROW(label, member, FORM_ID, .about = text),
+#define FIELD(part, kind, column, member, label, text) WANTED_##kind(label, member, text)
+#include "store/filter.def"
     FORM_ROW("priority", struct task_filter, priority, FORM_WORD, FORM_SET | FORM_NUMBER,
              .words = task_priority_words, .rule = TASK_PRIORITY_RULE, .about = "Tasks of this priority."),
-    ROW("parentId", parent, FORM_ID, .about = "Children of this task."),
-    ROW("teamId", team, FORM_ID, .about = "Tasks of this team."),
-    ROW("scheduleId", schedule, FORM_ID, .about = "Tasks made by this schedule."),
     ROW("tag", tag, FORM_TEXT, .min = 1, .about = "Tasks that have this tag."),
-    ROW("externalId", external_id, FORM_TEXT, .min = 1, .about = "The task another protocol names so."),
     FORM_ROW("createdAfter", struct task_filter, created_after_ms, FORM_TIME, FORM_SET | FORM_LOOSE, .about = "Created after this time."),
     FORM_ROW("createdBefore", struct task_filter, created_before_ms, FORM_TIME, FORM_SET | FORM_LOOSE, .about = "Created before this time."),
     LIMIT_ROW(struct task_filter, limit, "Tasks on a page."), /* the last two: only of a list */

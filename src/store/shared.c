@@ -29,16 +29,17 @@ static bool wants_tag(struct str want, const struct task *task)
 
 bool filter_wants(const struct task_filter *filter, const struct task *task)
 {
-    return (filter->states == 0 || (filter->states >> task->state & 1)) &&
-           (filter->priority == 0 || filter->priority == task->priority) &&
-           wants_text(filter->type, task->type) && wants_text(filter->queue, task->queue) &&
-           wants_text(filter->document, task->document) &&
-           wants_text(filter->external_id, task->external_id) &&
-           wants_id(filter->parent, task->parent) && wants_id(filter->team, task->team) &&
-           wants_id(filter->schedule, task->schedule) && wants_tag(filter->tag, task) &&
-           task->id.hi >= filter->not_before &&
-           (filter->created_after_ms == 0 || task->created_ms > filter->created_after_ms) &&
-           (filter->created_before_ms == 0 || task->created_ms < filter->created_before_ms);
+#define WANTED_NAME(member)                    wants_text(filter->member, task->member) &&
+#define WANTED_TEXT(member)                    wants_text(filter->member, task->member) &&
+#define WANTED_ID(member)                      wants_id(filter->member, task->member) &&
+#define FIELD(part, kind, column, member, ...) WANTED_##kind(member)
+    return
+#include "store/filter.def"
+        (filter->states == 0 || (filter->states >> task->state & 1)) &&
+        (filter->priority == 0 || filter->priority == task->priority) &&
+        wants_tag(filter->tag, task) && task->id.hi >= filter->not_before &&
+        (filter->created_after_ms == 0 || task->created_ms > filter->created_after_ms) &&
+        (filter->created_before_ms == 0 || task->created_ms < filter->created_before_ms);
 }
 
 /* Where a field is, if it is a text. */

@@ -178,10 +178,17 @@ MUST_CHECK bool tx_save_queue(struct tx *tx, const struct store_queue *queue, st
 
 /* What a list or a bulk command selects. Zero and absent mean any. */
 struct task_filter {
+#define WANTED_NAME(member)                    struct str member;
+#define WANTED_TEXT(member)                    struct str member;
+#define WANTED_ID(member)                      struct task_id member;
+#define FIELD(part, kind, column, member, ...) WANTED_##kind(member)
+#include "store/filter.def"
+#undef WANTED_NAME
+#undef WANTED_TEXT
+#undef WANTED_ID
     unsigned states; /* bits 1 << enum task_state; 0: any */
-    struct str type, queue, document, tag, external_id;
+    struct str tag;
     enum task_priority priority;
-    struct task_id parent, team, schedule;
     struct str reach; /* only tasks of this owner's schedules, and of none; absent: any */
     int64_t created_after_ms, created_before_ms; /* exclusive both; 0: any */
     struct task_id before; /* only smaller ids (the page's cursor); none: from the newest */

@@ -18,6 +18,8 @@ FIELD(FRESH,         STATE, state,  state,  FORM_WORD)
 FIELD(STANDING,      I64,   token,  token,  FORM_NONE)
 FIELD(RARE_STANDING, TEXT,  reason, reason, FORM_TEXT)
 FIELD(END,           JSON,  result, result, FORM_VALUE)
+FIELD(WANTED,        NAME,  type,   type,   "taskType")
+FIELD(WANTED,        ID,    parent, parent, "parentId")
 """
 HEADER = """\
 enum task_state { TASK_QUEUED, TASK_RUNNING = 3, TASK_DONE };   /* enum other { LIES } */
@@ -41,6 +43,8 @@ EXPANDED = {
     "columns that are set, but for one":
         ("sqlite", "SET @set_standing(:, token = 1)", "SET state = :state, token = 1, reason = :reason"),
     "what a new task has: its fresh columns and nothing else": ("postgres", "SELECT @fresh, @blank", "SELECT state, 0, NULL"),
+    "what a filter asks for": ("postgres", "WHERE @wanted(b.)",
+                               "WHERE ($1::text IS NULL OR b.type = $1) AND ($2::uuid IS NULL OR b.parent = $2)"),
     "arrays, numbered by the embedder":
         ("postgres", "SELECT @rows(id uuid, @fresh) WHERE id = ANY ($id) LIMIT $most",
          "SELECT unnest($1::uuid[]) AS id, unnest($2::integer[]) AS state WHERE id = ANY ($1) LIMIT $3"),

@@ -28,14 +28,12 @@ static void args_filter(struct args *args, const struct task_filter *f, size_t m
     arg_id(args, (struct task_id){f->not_before, 0}); /* the smallest with this first half */
     arg_small(args, (int32_t)(f->states & STATES_ALL));
     arg_small(args, (int32_t)f->priority);
-    arg_text(args, f->type);
-    arg_text(args, f->queue);
-    arg_bytes(args, f->document);
+#define WANTED_NAME(member)                    arg_text(args, f->member);
+#define WANTED_TEXT(member)                    arg_bytes(args, f->member);
+#define WANTED_ID(member)                      arg_id(args, f->member);
+#define FIELD(part, kind, column, member, ...) WANTED_##kind(member)
+#include "store/filter.def"
     arg_bytes(args, f->tag);
-    arg_bytes(args, f->external_id);
-    arg_id(args, f->parent);
-    arg_id(args, f->team);
-    arg_id(args, f->schedule);
     arg_int(args, f->created_after_ms);
     arg_int(args, f->created_before_ms);
     arg_bytes(args, f->reach);

@@ -3,14 +3,8 @@
 
 -- fragment: asked
 -- What a filter asks of a task's order.
-($type::text IS NULL OR b.type = $type)
-   AND ($queue::text IS NULL OR b.queue = $queue)
-   AND ($document::bytea IS NULL OR b.document = $document)
+@wanted(b.)
    AND ($tag::bytea IS NULL OR EXISTS (SELECT 1 FROM tag g WHERE g.tag = $tag AND g.id = b.id))
-   AND ($external_id::bytea IS NULL OR b.external_id = $external_id)
-   AND ($parent::uuid IS NULL OR b.parent = $parent)
-   AND ($team::uuid IS NULL OR b.team = $team)
-   AND ($schedule::uuid IS NULL OR b.schedule = $schedule)
    AND ($created_after_ms::bigint = 0 OR b.created_ms > $created_after_ms)
    AND ($created_before_ms::bigint = 0 OR b.created_ms < $created_before_ms)
    AND ($reach::bytea IS NULL OR b.schedule IS NULL
