@@ -367,8 +367,9 @@ static bool number_is_task(const struct guard *g, size_t at)
     if (year && !is_thing(g, before - (before > 0))) {
         return false; /* "in 2027" */
     }
-    if (token_is(t, at + 1, WORD_OF) && is_taken(g, at + 2)) {
-        return false; /* "15 of each month" */
+    if ((token_is(t, at + 1, WORD_OF) && is_taken(g, at + 2)) ||
+        (at >= 3 && token_spells(t, at - 3, "in the year") == at)) {
+        return false; /* "15 of each month", "in the year 2028" */
     }
     if (goes_on && hour_like) {
         return false; /* "at 12 and 24" */
@@ -530,6 +531,8 @@ static void check_word(struct guard *g, size_t at)
                (is_taken(g, at + 1) || (token_is(t, at + 1, WORD_OF) && is_taken(g, at + 2))) &&
                !(at > 0 && token_is(t, at - 1, WORD_NUMBER))) {
         guard_refuse(g->c, FAULT_UNPLACED, at, at + 1); /* "the week of November 9" */
+    } else if (token_is(t, at, WORD_ABOUT) && after_order && !has_time(g)) {
+        guard_refuse(g->c, FAULT_VAGUE, at, MIN(at + 2, t->count)); /* "Mondays around lunch" */
     } else if ((token_is(t, at, WORD_HALF_OF_DAY) && after_order) ||
                (token_is(t, at, WORD_WORK) && token_is_unit(t, at + 1, UNIT_DAY) &&
                 is_taken(g, at + 1))) { /* "the working day before the 15th" */
