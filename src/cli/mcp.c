@@ -33,6 +33,7 @@ struct bridge {
     pthread_mutex_t lock; /* guards what follows, and standard output */
     pthread_cond_t fewer;
     struct list under_way; /* struct message */
+    struct list over;      /* likewise; their threads have nothing more to do than to end */
     size_t count;
     bool no_batches; /* the version that was agreed upon has none */
 };
@@ -40,11 +41,11 @@ struct bridge {
 struct message {
     struct link link;
     struct bridge *bridge;
+    pthread_t thread;
     struct str line, id; /* the id as JSON; absent: nobody waits for an answer */
     struct remote remote;
     int stop; /* an eventfd: it was cancelled */
     bool cancelled;
-    bool refused; /* it is not carried anywhere */
 };
 
 static void say(struct message *message, struct str line)
@@ -132,19 +133,33 @@ static void *run_message(void *arg)
 {
     struct message *message = arg;
     struct bridge *bridge = message->bridge;
-    if (!message->refused) {
-        carry(message);
-    }
+    carry(message);
     pthread_mutex_lock(&bridge->lock);
     list_remove(&message->link);
+    list_append(&bridge->over, &message->link);
     bridge->count--;
     pthread_cond_signal(&bridge->fewer);
     pthread_mutex_unlock(&bridge->lock);
+    return NULL;
+}
+
+static void message_free(struct message *message)
+{
     remote_close(&message->remote);
     close(message->stop);
     mem_free((char *)message->line.ptr);
     mem_free(message);
-    return NULL;
+}
+
+/* Lays messages to rest that are over. With the lock. */
+static void reap(struct bridge *bridge)
+{
+    LIST_EACH(&bridge->over, it)
+    {
+        list_remove(it);
+        pthread_join(HOLDER(it, struct message, link)->thread, NULL);
+        message_free(HOLDER(it, struct message, link));
+    }
 }
 
 /* notifications/cancelled: whoever carries that message gives it up and says no more. */
@@ -168,7 +183,6 @@ static void cancel(struct bridge *bridge, struct str line, struct arena *arena)
 static void begin(struct bridge *bridge, struct str line)
 {
     struct message *message = mem_new(struct message);
-    pthread_t thread;
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     bool batch = line.ptr[0] == '[';
     struct str id = batch || !json_valid(line, NULL) ? STR_NONE : json_find(line, "id", &arena);
@@ -183,20 +197,19 @@ static void begin(struct bridge *bridge, struct str line)
     while (bridge->count == AT_ONCE_MAX) {
         pthread_cond_wait(&bridge->fewer, &bridge->lock);
     }
-    message->refused = batch && bridge->no_batches;
-    bool refused = message->refused;
-    list_append(&bridge->under_way, &message->link);
-    bridge->count++;
+    reap(bridge);
+    bool refused = batch && bridge->no_batches;
+    bool begun = !refused && pthread_create(&message->thread, NULL, run_message, message) == 0;
+    if (begun) { /* its thread waits for the lock before it lets go of the message */
+        list_append(&bridge->under_way, &message->link);
+        bridge->count++;
+    }
     pthread_mutex_unlock(&bridge->lock);
-    if (refused) {
-        say_error(message, RPC_INVALID, STR("this version of the protocol has no batches"));
-        run_message(message);
-    } else if (pthread_create(&thread, NULL, run_message, message) == 0) {
-        pthread_detach(thread); /* the message is the thread's, and may be gone by now */
-    } else {
-        message->refused = true;
-        say_error(message, RPC_AWAY, STR("no thread could be started"));
-        run_message(message);
+    if (!begun) {
+        say_error(message, refused ? RPC_INVALID : RPC_AWAY,
+                  refused ? STR("this version of the protocol has no batches")
+                          : STR("no thread could be started"));
+        message_free(message);
     }
 }
 
@@ -210,6 +223,7 @@ static enum exit_status run_mcp(const void *options, const struct words *words)
     pthread_mutex_init(&bridge.lock, NULL);
     pthread_cond_init(&bridge.fewer, NULL);
     list_init(&bridge.under_way);
+    list_init(&bridge.over);
     while ((len = getline(&line, &room, stdin)) > 0) {
         SCOPED(arena_fini) struct arena arena = ARENA_INIT;
         line[len - (line[len - 1] == '\n')] = '\0';
@@ -229,6 +243,7 @@ static enum exit_status run_mcp(const void *options, const struct words *words)
     while (bridge.count > 0) {
         pthread_cond_wait(&bridge.fewer, &bridge.lock);
     }
+    reap(&bridge);
     pthread_mutex_unlock(&bridge.lock);
     return EXIT_OK;
 }
