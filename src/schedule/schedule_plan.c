@@ -172,7 +172,7 @@ bool schedule_change(struct schedule *schedule, const struct schedule_change *ch
     bool cron = !str_absent(change->cron), skips = change->skip_ms != 0 || change->skips_count > 0,
          times = cron || skips;
     changed.one_time = false; /* follows from the rest */
-    form_merge(&schedule_form, change->given, &changed, &change->schedule);
+    form_apply(&schedule_form, change->given, &change->schedule, &changed);
     for (size_t i = 0; i < ARRAY_LEN(timing); i++) {
         times = times || form_given(&schedule_form, change->given, timing[i]);
     }

@@ -174,9 +174,6 @@ void form_show_but(struct json_writer *w, const struct form *form, const void *f
                    uint64_t hidden);
 uint64_t form_bit(const struct form *form, const char *name); /* of form_show_but(), form_read() */
 
-/* Sets the rows of `given` to what they are in `from`; texts are borrowed. */
-void form_merge(const struct form *form, uint64_t given, void *into, const void *from);
-
 /* Copies all texts of a struct into the arena, in place. */
 void form_copy(const struct form *form, void *into, struct arena *arena);
 

@@ -248,7 +248,7 @@ TEST(a_copy_has_texts_of_its_own)
     CHECK(str_absent(thing.note));
 }
 
-TEST(a_merge_takes_what_was_given_and_leaves_the_rest)
+TEST(a_change_takes_what_was_given_and_leaves_the_rest)
 {
     struct thing to = {.name = STR("old"), .note = STR("n"), .small = 1, .tags_count = 0};
     const struct thing from = {.name = STR("new"),
@@ -258,8 +258,8 @@ TEST(a_merge_takes_what_was_given_and_leaves_the_rest)
                                .colour = GREEN,
                                .tags = {STR("a"), STR("b")},
                                .tags_count = 2};
-    form_merge(&form, form_bit(&form, "note") | form_bit(&form, "small") | form_bit(&form, "tags"),
-               &to, &from);
+    form_apply(&form, form_bit(&form, "note") | form_bit(&form, "small") | form_bit(&form, "tags"),
+               &from, &to);
     CHECK_STR(to.name, "old");
     CHECK(str_absent(to.note));
     CHECK_EQ(to.small, 7);
