@@ -29,13 +29,23 @@ static struct connection *connection_new(struct server *server)
 static void turn_away(struct connection *connection)
 {
     struct server *server = connection->server;
-    if (server->tls != NULL) {
+    if (server->tls != NULL || server->options.protocol != NULL) {
         connection_close(connection);
         return;
     }
     connection_refuse(connection, 503, "too many connections");
     if (server->connections_count > server->options.connections_max + REFUSED_MAX) {
         connection_close(connection);
+    }
+}
+
+/* The first word is the server's. */
+static void begin_session(struct connection *connection)
+{
+    const struct server_options *options = &connection->server->options;
+    bool ready = connection->tls == NULL || tls_ready(connection->tls);
+    if (options->protocol != NULL && connection->session == NULL && ready) {
+        connection->session = options->protocol->begin(options->arg, connection);
     }
 }
 
@@ -48,11 +58,14 @@ void connection_open(struct server *server)
     }
     uv_tcp_nodelay(&connection->tcp, 1);
     uv_tcp_keepalive(&connection->tcp, 1, KEEPALIVE_S);
-    if (server->connections_count > server->options.connections_max) {
+    /* Another protocol has its own words for that, when it knows who came. */
+    size_t spare = server->options.protocol != NULL ? REFUSED_MAX : 0;
+    if (server->connections_count > server->options.connections_max + spare) {
         turn_away(connection);
         return;
     }
     connection->tls = server->tls == NULL ? NULL : tls_new(server->tls);
+    begin_session(connection);
     connection_settle(connection);
 }
 
@@ -106,6 +119,9 @@ void connection_close(struct connection *connection)
     tls_free(connection->tls);
     connection->tls = NULL;
     uv_close((uv_handle_t *)&connection->tcp, on_closed);
+    if (connection->session != NULL) {
+        connection->server->options.protocol->gone(connection->session);
+    }
     if (request == NULL) {
         return;
     }
@@ -131,6 +147,11 @@ static enum wait wait_needed(const struct connection *connection)
     }
     if (connection->lingering) {
         return WAIT_LINGER;
+    }
+    const struct protocol *protocol = connection->server->options.protocol;
+    if (protocol != NULL) { /* who is known may be silent as long as he likes */
+        bool known = connection->session != NULL && protocol->known(connection->session);
+        return known ? WAIT_NONE : WAIT_HEAD;
     }
     if (connection->handling) {
         return WAIT_NONE;
@@ -231,6 +252,12 @@ static void head_done(struct connection *connection, struct request *request, si
 /* One step of the parser; true: another follows at once. */
 static bool step(struct connection *connection)
 {
+    const struct protocol *protocol = connection->server->options.protocol;
+    if (protocol != NULL) {
+        size_t used = protocol->take(connection->session, input_of(connection));
+        input_used(connection, used);
+        return used > 0 && input_of(connection).len > 0;
+    }
     if (connection->skip > 0) {
         size_t skipped = MIN(connection->skip, input_of(connection).len);
         connection->skip -= skipped;
@@ -262,6 +289,12 @@ static bool step(struct connection *connection)
 
 static bool may_parse(const struct connection *connection)
 {
+    const struct protocol *protocol = connection->server->options.protocol;
+    if (protocol != NULL) {
+        return connection->session != NULL && !connection->last && !connection->broken &&
+               !connection->closing && connection->out_pending <= UNSENT_MAX &&
+               !protocol->full(connection->session);
+    }
     return !connection->handling && !connection->last && !connection->broken &&
            !connection->closing && connection->out_pending == 0;
 }
@@ -340,7 +373,9 @@ static void take_end(struct connection *connection)
 {
     struct request *request = connection->request;
     connection->eof = true;
-    if (connection->handling && request->streaming) {
+    if (connection->session != NULL) {
+        connection->server->options.protocol->half(connection->session);
+    } else if (connection->handling && request->streaming) {
         connection_close(connection);
     } else if (connection->handling) {
         tell_gone(request);
@@ -357,6 +392,7 @@ static void take_cipher(struct connection *connection, struct str bytes)
         size_t len = 0;
         next = tls_read(connection->tls, plain, READ_BUFFER, &len);
         output_flush_tls(connection);
+        begin_session(connection);
         if (next == TLS_PLAIN) {
             take_plain(connection, (struct str){plain, len});
         }
@@ -382,4 +418,38 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf)
     } else if (len > 0) {
         take_plain(connection, (struct str){buf->base, (size_t)len});
     }
+}
+
+/* ---- For other protocols than HTTP ---- */
+
+void connection_say(struct connection *connection, struct str bytes)
+{
+    output_send(connection, bytes, STR_NONE);
+    if (connection->out_pending > 0 && !connection->stepping) {
+        connection_later(connection);
+    }
+}
+
+void connection_owes(struct connection *connection, bool owes)
+{
+    connection->handling = owes;
+    if (!owes && !connection->stepping) {
+        connection_later(connection);
+    }
+}
+
+void connection_hang_up(struct connection *connection)
+{
+    connection->last = true;
+    connection_owes(connection, false);
+}
+
+bool connection_ending(const struct connection *connection)
+{
+    return connection->server->quiet;
+}
+
+size_t connection_siblings(const struct connection *connection)
+{
+    return connection->server->connections_count;
 }

@@ -15,6 +15,7 @@
 
 #include "base/heap.h"
 #include "base/list.h"
+#include "net/protocol.h"
 #include "net/server.h"
 #include "net/tls.h"
 
@@ -83,9 +84,10 @@ struct connection {
     size_t out_pending;      /* bytes given to uv_write and not yet sent */
     int64_t out_since_ms;    /* when the first of them was */
     struct tls *tls;         /* NULL: plain */
+    void *session;           /* of another protocol than HTTP, once it has begun */
 
     bool reading;
-    bool handling;  /* the handler has the request */
+    bool handling;  /* the handler has the request, or another protocol owes an answer */
     bool stepping;  /* parsing: answers given meanwhile need not wake us */
     bool last;      /* no request is read after this answer */
     bool lingering; /* everything was said; what still comes is thrown away */

@@ -78,7 +78,7 @@ static void give_way(struct connection *connection)
 {
     struct server *server = connection->server;
     struct request *request = connection->request;
-    if (!connection->handling) {
+    if (!connection->handling && server->options.protocol == NULL) {
         connection_refuse(connection, 503, "too many large requests at once");
     } else if (connection->in.cap > 0) { /* an answer is owed, so nothing else can be said */
         input_drop(connection);

@@ -177,7 +177,8 @@ bool server_busy(const struct server *server)
     {
         const struct connection *connection = HOLDER(it, struct connection, link);
         const struct request *request = connection->request;
-        if (connection->out_pending > 0 || (request != NULL && !request->streaming)) {
+        bool owes = connection->session != NULL && connection->handling;
+        if (connection->out_pending > 0 || owes || (request != NULL && !request->streaming)) {
             return true;
         }
     }

@@ -1,4 +1,5 @@
-/* net/server.h: sockets. Listens, reads requests, sends answers; knows HTTP, but no task.
+/* net/server.h: sockets. Listens, reads requests, sends answers; knows HTTP, but no task. Another
+ * protocol can be spoken on the same sockets: protocol.h.
  *
  * A request that was read whole is an *exchange*: the handler answers it at once or keeps it and
  * answers later. One exchange at a time per connection; pipelined requests wait their turn.
@@ -27,6 +28,7 @@
 
 struct server;
 struct exchange;
+struct protocol;
 
 #define SERVER_CONNECTIONS_MAX  12000
 #define SERVER_HEAD_TIMEOUT_MS  (10 * SECOND_MS)
@@ -53,6 +55,7 @@ struct server_options { /* a 0 among the limits means the default above */
      * body is thrown away. NULL: everything is let in. */
     bool (*admit)(void *arg, struct exchange *exchange);
     void (*handle)(void *arg, struct exchange *exchange);
+    const struct protocol *protocol; /* spoken instead of HTTP: protocol.h; NULL: HTTP */
     void *arg;
 };
 

@@ -46,7 +46,8 @@ static void expire(struct connection *connection)
         break;
     case WAIT_HEAD:
     case WAIT_BODY:
-        if (connection->tls == NULL || tls_ready(connection->tls)) {
+        if (connection->server->options.protocol == NULL &&
+            (connection->tls == NULL || tls_ready(connection->tls))) {
             connection_refuse(connection, 408, "the request did not arrive in time");
             return;
         }
