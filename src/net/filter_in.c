@@ -38,6 +38,44 @@ static bool take_cursor(const struct form_row *row, struct str value, void *into
 
 const struct form_hook cursor_hook = {.text = take_cursor};
 
+/* Ids that begin alike lie beside each other, so a beginning is a stretch of the list. */
+static bool take_beginning(const struct form_row *row, struct str value, void *into,
+                           struct err *err)
+{
+    struct task_filter *filter = into;
+    struct task_id first, last;
+    (void)row;
+    if (!id_beginning(value, &first, &last)) {
+        return err_field(err, "id", "id must be a task's id or the beginning of one");
+    }
+    filter->beginning = value;
+    filter->not_before = first.hi;
+    return true;
+}
+
+static const struct form_hook beginning_hook = {.text = take_beginning};
+
+void filter_narrow(struct task_filter *filter)
+{
+    struct task_id first, last;
+    if (str_absent(filter->beginning) || !id_beginning(filter->beginning, &first, &last) ||
+        last.hi == UINT64_MAX) {
+        return;
+    }
+    struct task_id past = {last.hi + 1, 0};
+    bool sooner = !id_none(filter->before) && filter->before.hi < past.hi;
+    filter->before = sooner ? filter->before : past;
+}
+
+bool filter_begins(const struct task_filter *filter, struct task_id id)
+{
+    struct task_id first, last;
+    if (str_absent(filter->beginning) || !id_beginning(filter->beginning, &first, &last)) {
+        return true;
+    }
+    return (id.lo >= first.lo && id.lo <= last.lo) || first.hi != last.hi;
+}
+
 /* ---- The table ---- */
 
 /* The states may have the names that older systems gave them, too. */
@@ -97,11 +135,14 @@ static const struct form_row rows[] = {
     ROW("tag", tag, FORM_TEXT, .min = 1, .about = "Tasks that have this tag."),
     FORM_ROW("createdAfter", struct task_filter, created_after_ms, FORM_TIME, FORM_SET | FORM_LOOSE, .about = "Created after this time."),
     FORM_ROW("createdBefore", struct task_filter, created_before_ms, FORM_TIME, FORM_SET | FORM_LOOSE, .about = "Created before this time."),
-    LIMIT_ROW(struct task_filter, limit, "Tasks on a page."), /* the last two: only of a list */
+    /* The last three: only of a list. */
+    ROW("id", beginning, FORM_HOOK, .hook = &beginning_hook, .schema = "{\"type\":\"string\",\"minLength\":1}",
+        .about = "Tasks whose id begins so."),
+    LIMIT_ROW(struct task_filter, limit, "Tasks on a page."),
     CURSOR_ROW(struct task_filter, before),
 };
 /* clang-format on */
-const struct form filter_form = {rows, ARRAY_LEN(rows) - 2};
+const struct form filter_form = {rows, ARRAY_LEN(rows) - 3};
 const struct form list_form = FORM(rows);
 
 /* ---- Bodies ---- */

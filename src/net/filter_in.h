@@ -15,8 +15,13 @@
 #define LIST_LIMIT_MAX     500
 
 extern const struct form filter_form; /* into a struct task_filter */
-extern const struct form list_form;   /* the same, and limit and cursor */
+extern const struct form list_form;   /* the same, and id, limit and cursor */
 extern const struct form reason_form; /* into a struct bulk_in, beside the filter */
+
+/* A list by the beginning of an id: where it ends, once all of the query is read; and whether a
+ * task is meant, since the stretch that is read may hold a neighbour. */
+void filter_narrow(struct task_filter *filter);
+bool filter_begins(const struct task_filter *filter, struct task_id id);
 
 /* The body of POST /api/tasks/cancel and …/retry: the filter's names, and `reason` if asked for.
  * An empty filter is refused: nobody means all tasks by accident. */

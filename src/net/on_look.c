@@ -15,12 +15,15 @@
 
 static void answer_list(struct call *call)
 {
-    const struct task_rows *rows = &((struct query *)call->own)->rows;
+    const struct query *query = call->own;
+    const struct task_rows *rows = &query->rows;
     struct json_writer w = call_writer(call);
     struct str link = STR("");
     json_open_array(&w);
     for (size_t i = 0; i < rows->count; i++) {
-        task_write_row(&w, &rows->at[i]);
+        if (filter_begins(&query->filter, rows->at[i].task.id)) {
+            task_write_row(&w, &rows->at[i]);
+        }
     }
     json_close_array(&w);
     if (rows->more && rows->count > 0) {
@@ -35,6 +38,7 @@ bool on_task_list(struct call *call, struct err *err)
     if (!call_asked(call, &list_form, &filter, err)) {
         return false;
     }
+    filter_narrow(&filter);
     struct query *query = call_query(call, QUERY_LIST);
     query->filter = filter;
     call->own = query;

@@ -193,7 +193,9 @@ struct task_filter {
     int64_t created_after_ms, created_before_ms; /* exclusive both; 0: any */
     struct task_id before; /* only smaller ids (the page's cursor); none: from the newest */
     uint64_t not_before;   /* task_id.hi: only tasks at or after it; 0: any */
-    size_t limit;          /* 0: none */
+    struct str
+        beginning;    /* of the id, as somebody asked for it: who fills it narrows the two above */
+    size_t limit;     /* 0: none */
     size_t omit_over; /* lists leave out payloads, results and metadata above this many bytes, and
                          shorten errors; 0: none */
 };

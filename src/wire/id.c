@@ -27,24 +27,33 @@ static bool is_hyphen_place(size_t i)
     return i == 8 || i == 13 || i == 18 || i == 23;
 }
 
-bool id_parse(struct str text, struct task_id *out)
+bool id_beginning(struct str text, struct task_id *first, struct task_id *last)
 {
-    uint64_t halves[2] = {0, 0};
-    if (text.len != TASK_ID_TEXT - 1) {
-        return false;
-    }
+    *first = TASK_ID_NONE;
+    *last = (struct task_id){UINT64_MAX, UINT64_MAX};
+    unsigned digits = 0;
     for (size_t i = 0; i < text.len; i++) {
         int value = str_hex(text.ptr[i]);
-        if (is_hyphen_place(i) ? text.ptr[i] != '-' : value < 0) {
+        if (i >= TASK_ID_TEXT - 1 || (is_hyphen_place(i) ? text.ptr[i] != '-' : value < 0)) {
             return false;
         }
         if (value >= 0) {
-            uint64_t *half = &halves[i < 18 ? 0 : 1];
-            *half = *half << 4 | (uint64_t)value;
+            unsigned shift = 60 - 4 * (digits & 15);
+            uint64_t mask = UINT64_C(15) << shift, bits = (uint64_t)value << shift;
+            uint64_t *low = digits < 16 ? &first->hi : &first->lo;
+            uint64_t *high = digits < 16 ? &last->hi : &last->lo;
+            *low |= bits;
+            *high = (*high & ~mask) | bits;
+            digits++;
         }
     }
-    *out = (struct task_id){halves[0], halves[1]};
-    return !id_none(*out);
+    return digits > 0;
+}
+
+bool id_parse(struct str text, struct task_id *out)
+{
+    struct task_id last;
+    return text.len == TASK_ID_TEXT - 1 && id_beginning(text, out, &last) && !id_none(*out);
 }
 
 struct str id_text(struct task_id id, char out[static TASK_ID_TEXT])

@@ -29,6 +29,9 @@ uint64_t id_first_hi(int64_t real_wall_ms); /* at most that of any id made from 
 
 /* Strict: 36 characters, hex digits of either case, hyphens in place. */
 MUST_CHECK bool id_parse(struct str text, struct task_id *out);
+/* The beginning of an id, at least one digit, hyphens in place: *first is the smallest id that has
+ * it, *last the greatest. A whole id is its own beginning. */
+MUST_CHECK bool id_beginning(struct str text, struct task_id *first, struct task_id *last);
 struct str id_text(struct task_id id, char out[static TASK_ID_TEXT]); /* returns a view of out */
 
 static inline bool id_eq(struct task_id a, struct task_id b)

@@ -151,6 +151,21 @@ def waiting_for_a_task_ends_when_it_ends(s):
 
 
 @test()
+def ids_that_begin_alike_are_listed_by_their_beginning(s):
+    ids = [task["id"] for task in s.post("/api/tasks", [{"taskType": "t"}] * 30, 201)]
+    for length in (1, 8, 12, 16, 18, 20, 36):
+        beginning = ids[3][:length]
+        expected = [i for i in reversed(ids) if i.startswith(beginning)]
+        same([task["id"] for task in follow(s, f"/api/tasks?id={beginning.upper()}&limit=7")], expected, beginning)
+    other = ids[3][:35] + ("0" if ids[3][35] != "0" else "1")
+    same(s.ids(id=other), [])
+    same(s.ids(id=ids[3][:18], state="RUNNING"), [])
+    for wrong in ("", "x", "0192f3c40", ids[0] + "0", "%00"):
+        s.call("GET", f"/api/tasks?id={wrong}", expect=400)
+    s.post("/api/tasks/cancel", {"id": ids[0]}, 400)
+
+
+@test()
 def a_thousand_of_many_kinds_are_listed_right(s):
     kinds = [(q, p) for q in ("q1", "q2", "q3") for p in ("HIGH", "NORMAL")]
     body = [{"taskType": "t", "queue": kinds[n % 6][0], "priority": kinds[n % 6][1],

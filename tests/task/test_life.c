@@ -267,6 +267,25 @@ TEST(ids_grow_whatever_the_clock_does)
     CHECK(!id_parse(STR("0192f3c4-0000-7000-8000-0000000000000"), &back));
 }
 
+TEST(a_beginning_is_a_stretch_of_ids)
+{
+    struct task_id first, last, whole;
+    CHECK(id_beginning(STR("0192F3c4-0"), &first, &last));
+    CHECK_EQ(first.hi, 0x0192f3c400000000);
+    CHECK_EQ(last.hi, 0x0192f3c40fffffff);
+    CHECK(first.lo == 0 && last.lo == UINT64_MAX);
+    CHECK(id_beginning(STR("0192f3c4-0000-7000-8"), &first, &last));
+    CHECK(first.hi == last.hi && first.lo == UINT64_C(8) << 60 &&
+          last.lo == UINT64_C(9) * (UINT64_C(1) << 60) - 1);
+    CHECK(id_beginning(STR("0192f3c4-0000-7000-8000-000000000001"), &first, &last));
+    CHECK(id_parse(STR("0192f3c4-0000-7000-8000-000000000001"), &whole));
+    CHECK(id_eq(first, whole) && id_eq(last, whole));
+    const char *wrong[] = {"", "x", "0192f3c40", "0192f3c4-0000-7000-8000-0000000000010", "-"};
+    for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+        CHECK(!id_beginning(str_of(wrong[i]), &first, &last));
+    }
+}
+
 TEST(leases_and_names_read_back_as_written)
 {
     char text[TASK_LEASE_TEXT];
