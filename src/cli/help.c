@@ -59,6 +59,20 @@ static void list_examples(const char *examples, FILE *out)
     }
 }
 
+bool help_group(struct str word, FILE *out)
+{
+    bool any = false;
+    for (const struct verb *const *verb = verbs; *verb != NULL; verb++) {
+        struct str second = str_of((*verb)->name);
+        if (str_eq(str_cut(&second, ' '), word) && !str_absent(second)) {
+            fputs(any ? "" : "\nCommands:\n", out);
+            fprintf(out, "  errand %-20s  %s\n", (*verb)->name, (*verb)->summary);
+            any = true;
+        }
+    }
+    return any;
+}
+
 void help_verb_text(const struct verb *verb, FILE *out)
 {
     /* Behind "--" there are no options any more. */
@@ -70,6 +84,7 @@ void help_verb_text(const struct verb *verb, FILE *out)
     if (verb->examples != NULL) {
         list_examples(verb->examples, out);
     }
+    help_group(str_of(verb->name), out);
 }
 
 void help_settings(FILE *out)
@@ -102,6 +117,9 @@ static enum exit_status help_about(const struct words *words)
         argv[i] = (char *)words->at[i].ptr; /* words are argv's own texts */
     }
     const struct verb *verb = verb_find(argc, argv, &used);
+    if (verb == NULL && help_group(words->at[0], stdout)) {
+        return EXIT_OK;
+    }
     if (verb == NULL) {
         fprintf(stderr, "errand: there is no help about \"%s\"; see: errand help\n", argv[0]);
         return EXIT_USAGE;

@@ -9,6 +9,8 @@
 #include "cli/verb.h"
 
 void help_overview(FILE *out);
+/* The commands that begin with this word: "token" has create, ls and revoke. False: none does. */
+bool help_group(struct str word, FILE *out);
 void help_verb_text(const struct verb *verb, FILE *out);
 void help_settings(FILE *out); /* every row of errand.conf */
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/human.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -10,11 +11,14 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "wire/id.h"
 #include "wire/time.h"
 
 #define WIDTH_DEFAULT  80
 #define HEIGHT_DEFAULT 24
 #define CELL_MAX       60 /* columns of one cell on a terminal */
+#define ID_SHORT       18 /* of an id where room is scarce: on one node no two begin alike so far */
+#define ZONE_LETTERS   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_+-"
 
 struct paper paper_stdout(void)
 {
@@ -136,6 +140,40 @@ const char *human_plain(const struct paper *paper)
     return paper->colour ? "\033[0m" : "";
 }
 
+/* What stands behind ".../zoneinfo/", or a name alone. */
+static bool take_zone(const char *text, char out[static HUMAN_ZONE_MAX])
+{
+    const char *folder = text == NULL ? NULL : strstr(text, "zoneinfo/");
+    const char *name = folder != NULL ? folder + strlen("zoneinfo/") : text;
+    size_t len = name == NULL ? 0 : strcspn(name, "\n");
+    if (len == 0 || len >= HUMAN_ZONE_MAX || strspn(name, ZONE_LETTERS) < len) {
+        return false;
+    }
+    memcpy(out, name, len);
+    out[len] = '\0';
+    return true;
+}
+
+struct str human_zone(char out[static HUMAN_ZONE_MAX])
+{
+    char text[PATH_MAX] = "";
+    const char *own = getenv("TZ");
+    FILE *file = fopen("/etc/timezone", "re");
+    bool found = own != NULL && take_zone(own[0] == ':' ? own + 1 : own, out);
+    if (!found && file != NULL) {
+        found = fgets(text, sizeof text, file) != NULL && take_zone(text, out);
+    }
+    if (!found) {
+        ssize_t len = readlink("/etc/localtime", text, sizeof text - 1);
+        text[MAX(len, 0)] = '\0';
+        found = take_zone(text, out);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return found && !str_is(str_of(out), "Etc/UTC") ? str_of(out) : STR("UTC");
+}
+
 /* ---- Tables ---- */
 
 void table_init(struct table *table, const char *const *heads, struct arena *arena)
@@ -159,13 +197,18 @@ void table_add(struct table *table, struct str cell)
         arena_str(table->arena, buf_view(&clean));
 }
 
-/* As much of a cell as a terminal has room for; files get all of it. */
-static struct str fit(struct str cell, const struct paper *paper)
+/* As much of a cell as a terminal has room for; files get all of it. What is cut off an id is what
+ * nobody needs to name it. */
+static struct str fit(struct str cell, const struct paper *paper, bool narrow)
 {
-    if (!paper->terminal || human_width(cell) <= CELL_MAX) {
+    struct task_id id;
+    size_t end = 0, width = 0;
+    if (!paper->terminal || human_width(cell) <= (narrow ? ID_SHORT : CELL_MAX)) {
         return cell;
     }
-    size_t end = 0, width = 0;
+    if (narrow && id_parse(cell, &id)) {
+        return (struct str){cell.ptr, ID_SHORT};
+    }
     while (end < cell.len && width < CELL_MAX) {
         end++;
         while (end < cell.len && ((unsigned char)cell.ptr[end] & 0xC0) == 0x80) {
@@ -176,29 +219,35 @@ static struct str fit(struct str cell, const struct paper *paper)
     return (struct str){cell.ptr, end};
 }
 
-static void print_row(const struct table *table, size_t row, const size_t *widths,
-                      const struct paper *paper)
+/* How wide each column is; returns the width of all, two blanks between them. */
+static size_t measure(const struct table *table, const struct paper *paper, bool narrow,
+                      size_t *widths)
 {
-    for (size_t i = 0; i < table->columns; i++) {
-        struct str cell = fit(table->cells[row * table->columns + i], paper);
-        const char *colour = row == 0 ? "" : human_colour(paper, cell);
-        bool last = i + 1 == table->columns;
-        int pad = last ? 0 : (int)(widths[i] - human_width(cell)) + 2;
-        printf("%s" STR_FMT "%s%*s", colour, STR_ARG(cell), colour[0] ? human_plain(paper) : "",
-               pad, "");
+    size_t all = 0;
+    memset(widths, 0, TABLE_COLUMNS_MAX * sizeof *widths);
+    for (size_t i = 0; i < table->count; i++) {
+        size_t width = human_width(fit(table->cells[i], paper, narrow));
+        widths[i % table->columns] = MAX(widths[i % table->columns], width);
     }
-    putchar('\n');
+    for (size_t i = 0; i < table->columns; i++) {
+        all += widths[i] + (i > 0 ? 2 : 0);
+    }
+    return all;
 }
 
 void table_print(const struct table *table, const struct paper *paper)
 {
-    size_t widths[TABLE_COLUMNS_MAX] = {0};
-    size_t rows = table->count / table->columns;
-    for (size_t i = 0; i < rows * table->columns; i++) {
-        size_t width = human_width(fit(table->cells[i], paper));
-        widths[i % table->columns] = MAX(widths[i % table->columns], width);
+    size_t widths[TABLE_COLUMNS_MAX];
+    bool narrow = measure(table, paper, false, widths) > (size_t)paper->width;
+    if (narrow) {
+        measure(table, paper, true, widths);
     }
-    for (size_t row = 0; row < rows; row++) {
-        print_row(table, row, widths, paper);
+    for (size_t i = 0; i < table->count; i++) {
+        struct str cell = fit(table->cells[i], paper, narrow);
+        const char *colour = i < table->columns ? "" : human_colour(paper, cell);
+        bool last = (i + 1) % table->columns == 0;
+        int pad = last ? 0 : (int)(widths[i % table->columns] - human_width(cell)) + 2;
+        printf("%s" STR_FMT "%s%*s%s", colour, STR_ARG(cell), colour[0] ? human_plain(paper) : "",
+               pad, "", last ? "\n" : "");
     }
 }

@@ -24,6 +24,10 @@ void human_bytes(struct buf *buf, int64_t bytes);                             /*
 void human_clean(struct buf *buf, struct str text); /* control characters become '?' */
 size_t human_width(struct str text);                /* characters, not bytes */
 
+/* The machine's time zone by its name: TZ, /etc/timezone, where /etc/localtime leads; else UTC. */
+#define HUMAN_ZONE_MAX 64
+struct str human_zone(char out[static HUMAN_ZONE_MAX]);
+
 /* Colours that a word stands for: states, outcomes, ok, warn, FAIL. "" when there is none. */
 const char *human_colour(const struct paper *paper, struct str word);
 const char *human_plain(const struct paper *paper); /* ends a colour */

@@ -76,6 +76,10 @@ static enum exit_status dispatch(int argc, char **argv)
         return EXIT_OK;
     }
     const struct verb *verb = verb_find(argc, argv, &used);
+    bool asked = argc > 1 && (str_is(str_of(argv[1]), "--help") || str_is(str_of(argv[1]), "-h"));
+    if (verb == NULL && (argc == 1 || asked) && help_group(first, asked ? stdout : stderr)) {
+        return asked ? EXIT_OK : EXIT_USAGE;
+    }
     return verb == NULL ? refuse_verb(argv[0]) : run(verb, argc - used, argv + used);
 }
 

@@ -180,10 +180,12 @@ void option_put_json(const struct option *options, const void *from, struct json
         }
         if (option->takes == OPTION_FLAG && *(const bool *)at) {
             json_put_bool(w, option->field, true);
-        } else if (option->takes == OPTION_VALUE && option->rule.kind != VALUE_TEXT) {
+        } else if (option->takes == OPTION_VALUE && !value_is_text(option->rule.kind)) {
             put_number(w, option, at);
         } else if (option->takes == OPTION_VALUE && !str_absent(*(const struct str *)at)) {
-            json_put_str(w, option->field, *(const struct str *)at);
+            SCOPED(buf_fini) struct buf text = BUF_INIT(MIB);
+            value_send(&option->rule, *(const struct str *)at, &text);
+            json_put_str(w, option->field, buf_view(&text));
         } else if (option->takes == OPTION_MANY && many->count > 0) {
             json_put_array(w, option->field);
             for (size_t i = 0; i < many->count; i++) {
@@ -199,7 +201,7 @@ void option_put_query(const struct option *options, const void *from, struct buf
 {
     for (const struct option *option = options; option->name != NULL; option++) {
         const void *at = (const char *)from + option->at;
-        bool text = option->rule.kind == VALUE_TEXT;
+        bool text = value_is_text(option->rule.kind);
         if (option->field == NULL || option->takes != OPTION_VALUE ||
             option->rule.kind == VALUE_REAL ||
             (text ? str_absent(*(const struct str *)at) : *(const int64_t *)at < 0)) {
@@ -208,7 +210,9 @@ void option_put_query(const struct option *options, const void *from, struct buf
         buf_c(path, path->len == 0 || memchr(path->ptr, '?', path->len) == NULL ? "?" : "&");
         buf_printf(path, "%s=", option->field);
         if (text) {
-            uri_encode(path, *(const struct str *)at);
+            SCOPED(buf_fini) struct buf said = BUF_INIT(MIB);
+            value_send(&option->rule, *(const struct str *)at, &said);
+            uri_encode(path, buf_view(&said));
         } else {
             buf_i64(path, *(const int64_t *)at);
         }

@@ -76,6 +76,9 @@ bool remote_refusal(struct remote *remote, const struct client_answer *answer, s
     if (str_absent(message)) {
         return err_set(err, kind, "the server answered %d", answer->status);
     }
+    if (answer->status == 401) {
+        return err_set(err, kind, STR_FMT "; set ERRAND_TOKEN, or give --token", STR_ARG(message));
+    }
     if (!str_absent(field) && field.len > 0) {
         return err_set(err, kind, STR_FMT " (field " STR_FMT ")", STR_ARG(message), STR_ARG(field));
     }
@@ -164,6 +167,81 @@ bool remote_pages(struct remote *remote, struct str path, int64_t limit,
         path = next_page(&answer);
     }
     return true;
+}
+
+/* ---- What a word names ---- */
+
+#define NAMED_SHOWN_MAX 5
+
+struct naming {
+    struct remote *remote;
+    struct str beginning; /* absent: the newest is wanted */
+    struct str newest;    /* of those that fit */
+    struct buf fitting;   /* the first ones, for people */
+    size_t count;
+};
+
+static bool take_fitting(void *arg, struct str item, struct err *err)
+{
+    struct naming *naming = arg;
+    struct arena *arena = &naming->remote->arena;
+    struct str id = json_find_str(item, "id", arena);
+    struct str what = json_find_str(item, "taskType", arena);
+    (void)err;
+    id = str_absent(id) ? json_find_str(item, "teamId", arena) : id;
+    what = str_absent(json_find_str(item, "title", arena)) ? what
+                                                           : json_find_str(item, "title", arena);
+    if (str_absent(id) ||
+        (!str_absent(naming->beginning) &&
+         (id.len < naming->beginning.len ||
+          !str_eq_nocase((struct str){id.ptr, naming->beginning.len}, naming->beginning)))) {
+        return true;
+    }
+    /* Ids grow with time. */
+    naming->newest =
+        str_absent(naming->newest) || str_cmp(id, naming->newest) > 0 ? id : naming->newest;
+    if (naming->count++ < NAMED_SHOWN_MAX) {
+        buf_printf(&naming->fitting, "%s " STR_FMT " (" STR_FMT ")", naming->count > 1 ? "," : "",
+                   STR_ARG(id), STR_ARG(what));
+    }
+    return true;
+}
+
+bool remote_name(struct remote *remote, const char *list, struct str word, struct str *id,
+                 struct err *err)
+{
+    SCOPED(buf_fini) struct buf path = BUF_INIT(KIB);
+    struct task_id first, last;
+    bool newest = str_is(word, "@last"), tasks = str_is(STR("/api/tasks"), list);
+    *id = word;
+    if (!newest && (word.len >= TASK_ID_TEXT - 1 || !id_beginning(word, &first, &last))) {
+        return true;
+    }
+    struct naming naming = {.remote = remote,
+                            .beginning = newest ? STR_NONE : word,
+                            .newest = STR_NONE,
+                            .fitting = BUF_INIT(4 * KIB)};
+    /* Tasks are looked up by the server; of the others there are few. */
+    buf_printf(&path, "%s?limit=%d", list, tasks && newest ? 1 : REMOTE_PAGE_MAX);
+    if (tasks && !newest) {
+        buf_printf(&path, "&id=" STR_FMT, STR_ARG(word));
+    }
+    bool ok = remote_pages(remote, buf_view(&path), tasks ? REMOTE_PAGE_MAX : INT64_MAX,
+                           take_fitting, &naming, err);
+    const char *noun = strrchr(list, '/') + 1;
+    if (ok && naming.count == 0) {
+        ok = newest
+                 ? err_set(err, ERR_NOT_FOUND, "@last: there are no %s yet", noun)
+                 : err_set(err, ERR_NOT_FOUND, "none of the %s has an id that begins with " STR_FMT,
+                           noun, STR_ARG(word));
+    } else if (ok && naming.count > 1 && !newest) {
+        ok = err_set(err, ERR_INVALID, STR_FMT " is the beginning of several ids:" STR_FMT "%s",
+                     STR_ARG(word), STR_ARG(buf_view(&naming.fitting)),
+                     naming.count > NAMED_SHOWN_MAX ? ", ..." : "");
+    }
+    *id = ok ? naming.newest : word;
+    buf_fini(&naming.fitting);
+    return ok;
 }
 
 struct str remote_text(struct remote *remote, struct str json)
@@ -278,7 +356,7 @@ static bool read_all(int fd, struct buf *out, struct err *err)
             return err_set(err, ERR_INVALID, "%s", strerror(errno));
         }
         if (got == 0) {
-            return !out->full || err_set(err, ERR_TOO_LARGE, "the payload is too long");
+            return !out->full || err_set(err, ERR_TOO_LARGE, "this is too long");
         }
         buf_used(out, (size_t)got);
     }
@@ -295,13 +373,16 @@ static bool read_file(const char *path, struct buf *out, struct err *err)
     return ok || err_wrap(err, "%s", path);
 }
 
+bool remote_read(struct str word, struct buf *out, struct err *err)
+{
+    return str_is(word, "-") ? read_all(STDIN_FILENO, out, err) : read_file(word.ptr, out, err);
+}
+
 bool remote_read_json(struct str word, struct buf *out, struct err *err)
 {
     bool ok = true;
-    if (str_is(word, "-")) {
-        ok = read_all(STDIN_FILENO, out, err);
-    } else if (str_starts(word, STR("@"))) {
-        ok = read_file(word.ptr + 1, out, err);
+    if (str_is(word, "-") || str_starts(word, STR("@"))) {
+        ok = remote_read(str_is(word, "-") ? word : str_from(word, 1), out, err);
     } else {
         buf_str(out, word);
     }

@@ -60,6 +60,12 @@ void remote_close(struct remote *remote);
 struct str remote_path(struct remote *remote, const char *before, struct str name,
                        const char *after);
 
+/* The id that a word names: an id itself, the beginning of one that no other task (schedule, team)
+ * has, or "@last", the newest. `list` is where they are listed: "/api/tasks". A word that cannot be
+ * any of these is left to the server. */
+MUST_CHECK bool remote_name(struct remote *remote, const char *list, struct str word,
+                            struct str *id, struct err *err);
+
 /* Calls, and takes the body of a good answer. An absent body sends none. */
 MUST_CHECK bool remote_call(struct remote *remote, const char *method, struct str path,
                             struct str body, struct str *answer, struct err *err);
@@ -99,6 +105,9 @@ struct remote_stream {
 MUST_CHECK bool remote_follow(struct remote *remote, struct remote_stream *stream, struct err *err);
 
 /* ---- What people give to a command ---- */
+
+/* A file, or standard input (-). */
+MUST_CHECK bool remote_read(struct str word, struct buf *out, struct err *err);
 
 /* JSON as written, of a file (@FILE) or of standard input (-). */
 MUST_CHECK bool remote_read_json(struct str word, struct buf *out, struct err *err);

@@ -85,9 +85,8 @@ static void look_ahead(struct reading *reading)
 static bool read_text(const struct schedule_options *options, const struct words *words,
                       struct reading *out, struct err *err)
 {
-    struct str zone = str_absent(options->zone) ? STR("UTC") : options->zone;
     out->asked.zones = zones_new(NULL);
-    if (!zones_get(out->asked.zones, zone, &out->asked.zone, err) ||
+    if (!zones_get(out->asked.zones, options->zone, &out->asked.zone, err) ||
         !read_now(options->now, out->asked.zone, &out->asked.now_ms, err)) {
         return false;
     }
@@ -362,8 +361,10 @@ static enum exit_status create(const struct schedule_options *options, const str
 
 static enum exit_status run_schedule(const void *options, const struct words *words)
 {
-    const struct schedule_options *given = options;
+    struct schedule_options own = *(const struct schedule_options *)options, *given = &own;
+    char zone[HUMAN_ZONE_MAX];
     struct err err = ERR_INIT;
+    own.zone = str_absent(own.zone) ? human_zone(zone) : own.zone;
     if (given->explain && words->count == 0) {
         err_set(&err, ERR_INVALID, "--explain needs a text");
         return verb_usage(&err);
@@ -378,7 +379,7 @@ static enum exit_status run_schedule(const void *options, const struct words *wo
 static const struct option schedule_options[] = {
     {"explain", NULL, "show what is understood, word by word; no server is needed",
      OPTION_SET(struct schedule_options, explain)},
-    {"timezone", "ZONE", "the time zone that is meant: Europe/Paris (default UTC)",
+    {"timezone", "ZONE", "the time zone that is meant: Europe/Paris (default the machine's)",
      OPTION_TEXT(struct schedule_options, zone), .field = "timezone"},
     {"now", "TIME", "with --explain, as if it were this time: 2027-03-01T09:00:00",
      OPTION_TEXT(struct schedule_options, now)},

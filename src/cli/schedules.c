@@ -244,10 +244,11 @@ static enum exit_status run_show(const void *options, const struct words *words)
 {
     SCOPED(remote_close) struct remote remote = {.client = NULL};
     struct err err = ERR_INIT;
-    struct str schedule;
+    struct str schedule, id;
     if (!remote_open(&remote, options, &err) ||
-        !remote_call(&remote, "GET", remote_path(&remote, "/api/schedules/", words->at[0], ""),
-                     STR_NONE, &schedule, &err)) {
+        !remote_name(&remote, "/api/schedules", words->at[0], &id, &err) ||
+        !remote_call(&remote, "GET", remote_path(&remote, "/api/schedules/", id, ""), STR_NONE,
+                     &schedule, &err)) {
         return verb_fail(&err);
     }
     if (remote.json) {
@@ -423,7 +424,8 @@ static bool edit_text(struct remote *remote, const struct schedules *given, stru
     SCOPED(buf_fini) struct buf body = BUF_INIT(BODY_MAX);
     struct json_writer w = JSON_WRITER(&body);
     struct str schedule, answer;
-    if (!remote_call(remote, "GET", remote_path(remote, "/api/schedules/", id, ""), STR_NONE,
+    if (!remote_name(remote, "/api/schedules", id, &id, err) ||
+        !remote_call(remote, "GET", remote_path(remote, "/api/schedules/", id, ""), STR_NONE,
                      &schedule, err)) {
         return false;
     }

@@ -1,9 +1,11 @@
-/* cli/tasks.c: the commands about tasks that are there: ls, show, why, cancel, retry, stats.
+/* cli/tasks.c: the commands about tasks that are there: ls, show, why, edit, cancel, retry, rm,
+ * stats.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
 
 #include "cli/verb.h"
+#include "task/task.h"
 
 #define VALUE_SHOWN_MAX (4 * KIB) /* of a payload or result; --json has all of it */
 #define NESTING_MAX     4         /* of what stats shows under names of its own */
@@ -15,20 +17,16 @@ struct tasks {
     struct str reason; /* of cancel */
 };
 
-#define FILTER_ROW(name, member, argument, help, field_)                                           \
-    {                                                                                              \
-        name, argument, help, OPTION_TEXT(struct tasks, member), .field = field_                   \
-    }
 /* clang-format off */
 #define FILTER_OPTIONS                                                                             \
-    FILTER_ROW("state", state, "S", "in this state, or several: QUEUED,RUNNING", "state"),         \
-    FILTER_ROW("type", type, "T", "of this task type", "taskType"),                                \
-    FILTER_ROW("queue", queue, "Q", "in this queue", "queue"),                                     \
-    FILTER_ROW("doc", document, "ID", "of this document", "documentId"),                           \
-    FILTER_ROW("priority", priority, "P", "of this priority", "priority"),                         \
-    FILTER_ROW("tag", tag, "T", "with this tag", "tag"),                                           \
-    FILTER_ROW("after", after, "TIME", "created after this time", "createdAfter"),                 \
-    FILTER_ROW("before", before, "TIME", "created before this time", "createdBefore")
+    {"state", "S", "in this state, or several: queued,running", OPTION_CAPITALS(struct tasks, state), .field = "state"}, \
+    {"type", "T", "of this task type", OPTION_TEXT(struct tasks, type), .field = "taskType"},      \
+    {"queue", "Q", "in this queue", OPTION_TEXT(struct tasks, queue), .field = "queue"},           \
+    {"doc", "ID", "of this document", OPTION_TEXT(struct tasks, document), .field = "documentId"}, \
+    {"priority", "P", "of this priority", OPTION_CAPITALS(struct tasks, priority), .field = "priority"}, \
+    {"tag", "T", "with this tag", OPTION_TEXT(struct tasks, tag), .field = "tag"},                 \
+    {"after", "TIME", "created after this time: 1h, 2027-03-01", OPTION_PAST(struct tasks, after), .field = "createdAfter"}, \
+    {"before", "TIME", "created before this time", OPTION_PAST(struct tasks, before), .field = "createdBefore"}
 /* clang-format on */
 
 static const struct option plain_options[] = {REMOTE_OPTIONS(struct tasks), OPTION_END};
@@ -237,7 +235,8 @@ static enum exit_status change(const struct verb *verb, const struct tasks *task
         err_set(&err, ERR_INVALID, "name tasks by id, or a filter such as --state and --type");
         return verb_usage(&err);
     }
-    const struct verb all = {.options = filter, .request = {"POST", many, .member = "count"}};
+    const struct verb all = {.options = verb->options,
+                             .request = {"POST", many, .member = "count"}};
     return verb_request(words->count > 0 ? verb : &all, tasks, words);
 }
 
@@ -252,7 +251,7 @@ static enum exit_status run_retry(const void *options, const struct words *words
 }
 
 static const struct option cancel_options[] = {
-    {"reason", "TEXT", "kept as cancelReason (with ids)", OPTION_TEXT(struct tasks, reason),
+    {"reason", "TEXT", "kept as cancelReason", OPTION_TEXT(struct tasks, reason),
      .field = "reason"},
     FILTER_OPTIONS,
     REMOTE_OPTIONS(struct tasks),
@@ -297,6 +296,78 @@ const struct verb retry_verb = {
     .words_max = WORDS_MAX,
     .request = {"POST", "/api/tasks/{}/retry", .each = true, .print = print_state},
     .run = run_retry,
+};
+
+static void print_removed(struct remote *remote, struct str answer)
+{
+    (void)remote;
+    (void)answer;
+    puts("removed");
+}
+
+const struct verb rm_verb = {
+    .name = "rm",
+    .arguments = "ID...",
+    .summary = "remove tasks that have ended",
+    .about = "Removes ended tasks with their attempts, logs and children; their keys are free\n"
+             "again. A task that has not ended is refused: cancel it first.",
+    .examples = "# one, by the beginning of its id\nerrand rm 0192f3a1-7c1e-7000",
+    .options = plain_options,
+    .size = sizeof(struct tasks),
+    .words_min = 1,
+    .words_max = WORDS_MAX,
+    .request = {"DELETE", "/api/tasks/{}", .each = true, .print = print_removed},
+};
+
+struct edit {
+    struct remote_options remote;
+    struct str priority, at;
+    int64_t max_retries, timeout_ms; /* negative: not given */
+};
+
+static const struct edit edit_defaults = {.max_retries = -1, .timeout_ms = -1};
+
+static enum exit_status run_edit(const void *options, const struct words *words)
+{
+    const struct edit *edit = options;
+    struct err err = ERR_INIT;
+    if (str_absent(edit->priority) && str_absent(edit->at) && edit->max_retries < 0 &&
+        edit->timeout_ms < 0) {
+        err_set(&err, ERR_INVALID,
+                "nothing to change; give --priority, --at, --max-retries or --timeout");
+        return verb_usage(&err);
+    }
+    return verb_request(&edit_verb, options, words);
+}
+
+static const struct option edit_options[] = {
+    {"priority", "P", "CRITICAL, HIGH, NORMAL or LOW", OPTION_CAPITALS(struct edit, priority),
+     .field = "priority"},
+    {"at", "TIME", "not before this time: 2027-03-01T09:00:00Z, 10m", OPTION_TIME(struct edit, at),
+     .field = "scheduledAt"},
+    {"max-retries", "N", "retries after failures",
+     OPTION_NUMBER(struct edit, max_retries, 0, TASK_RETRIES_MAX), .field = "maxRetries"},
+    {"timeout", "DURATION", "limit of one attempt; 0 for none",
+     OPTION_DURATION(struct edit, timeout_ms), .field = "timeoutMs"},
+    REMOTE_OPTIONS(struct edit),
+    OPTION_END,
+};
+
+const struct verb edit_verb = {
+    .name = "edit",
+    .arguments = "ID...",
+    .summary = "change tasks that do not run",
+    .about = "Changes tasks that wait to run: how urgent they are, when they may begin, how often\n"
+             "and how long they may try. What is not given stays.",
+    .examples = "# first of all\nerrand edit @last --priority critical\n"
+                "# not before tomorrow\nerrand edit 0192f3a1-7c1e-7000 --at 24h",
+    .options = edit_options,
+    .defaults = &edit_defaults,
+    .size = sizeof(struct edit),
+    .words_min = 1,
+    .words_max = WORDS_MAX,
+    .request = {"PATCH", "/api/tasks/{}", .each = true, .print = print_state},
+    .run = run_edit,
 };
 
 /* ---- Numbers: shown as they come, so that a newer server's are shown too ---- */

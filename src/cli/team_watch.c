@@ -254,11 +254,12 @@ enum exit_status team_follow(const struct remote_options *options, struct str id
     struct watch watch = {.remote = &remote, .look = &beside, .id = id};
     struct err err = ERR_INIT;
     struct str team;
-    if (!remote_open(&remote, options, &err) || !remote_open(&beside, options, &err)) {
+    if (!remote_open(&remote, options, &err) || !remote_open(&beside, options, &err) ||
+        !remote_name(&remote, "/api/teams", id, &watch.id, &err)) {
         return verb_fail(&err);
     }
     watch.stream = (struct remote_stream){
-        .path = remote_path(&remote, "/api/teams/", id, "/stream"),
+        .path = remote_path(&remote, "/api/teams/", watch.id, "/stream"),
         .arg = &watch,
         .event = on_event,
         .draw = draw,

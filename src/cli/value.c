@@ -3,9 +3,12 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/value.h"
 
+#include <ctype.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "wire/time.h"
 
 #define REAL_TEXT_MAX  32 /* longer than any number a person means */
@@ -99,6 +102,45 @@ static bool read_choice(const char *choices, struct str text, int64_t *out, stru
                    text.ptr, choices);
 }
 
+/* A day begins at midnight where the machine is. */
+static bool read_date(struct str text, int64_t *out_ms)
+{
+    struct tm day = {.tm_isdst = -1};
+    char copy[TIME_TEXT_LEN + 1] = "";
+    if (text.len != strlen("2027-03-01")) {
+        return false;
+    }
+    memcpy(copy, text.ptr, text.len);
+    char *end = strptime(copy, "%Y-%m-%d", &day);
+    *out_ms = (int64_t)mktime(&day) * SECOND_MS;
+    return end != NULL && *end == '\0';
+}
+
+static bool read_time(struct str text, bool past, int64_t *out_ms)
+{
+    int64_t span_ms, now_ms = clock_real_wall_ms();
+    bool ago = str_ends(text, STR(" ago"));
+    struct str span = ago ? str_trim((struct str){text.ptr, text.len - strlen(" ago")}) : text;
+    if (duration_parse(span, &span_ms, NULL)) {
+        *out_ms = ago || past ? now_ms - span_ms : now_ms + span_ms;
+        return true;
+    }
+    return time_parse(text, out_ms, NULL) || read_date(text, out_ms);
+}
+
+void value_send(const struct value_rule *rule, struct str text, struct buf *out)
+{
+    int64_t at_ms;
+    for (size_t i = 0; rule->kind == VALUE_CAPITALS && i < text.len; i++) {
+        buf_char(out, (char)toupper((unsigned char)text.ptr[i]));
+    }
+    if (rule->kind == VALUE_TEXT) {
+        buf_str(out, text);
+    } else if (rule->kind != VALUE_CAPITALS && read_time(text, rule->kind == VALUE_PAST, &at_ms)) {
+        time_write(out, at_ms);
+    }
+}
+
 static void write_quantity(struct buf *buf, enum value_kind kind, int64_t value)
 {
     if (kind == VALUE_DURATION) {
@@ -129,12 +171,26 @@ static bool in_bounds(const struct value_rule *rule, int64_t value, struct err *
     return err_set(err, ERR_INVALID, "%s", buf_c_text(&text));
 }
 
+bool value_is_text(enum value_kind kind)
+{
+    return kind == VALUE_TEXT || kind == VALUE_TIME || kind == VALUE_PAST || kind == VALUE_CAPITALS;
+}
+
 bool value_read(const struct value_rule *rule, struct str text, void *out, struct err *err)
 {
     int64_t quantity = 0;
     bool ok = false;
     switch (rule->kind) {
+    case VALUE_TIME:
+    case VALUE_PAST:
+        *(struct str *)out = text;
+        return read_time(text, false, &quantity) ||
+               refuse(text,
+                      "a time; write for example 2027-03-01T09:00:00Z, 2027-03-01, 10m or "
+                      "\"2h ago\"",
+                      err);
     case VALUE_TEXT:
+    case VALUE_CAPITALS:
         if (text.len == 0) {
             return err_set(err, ERR_INVALID, "the value is empty");
         }

@@ -12,6 +12,7 @@
 #ifndef ERRAND_CLI_VALUE_H
 #define ERRAND_CLI_VALUE_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/str.h"
 
@@ -24,6 +25,9 @@ enum value_kind {
     VALUE_REAL,     /* double */
     VALUE_BOOL,     /* bool: yes, no, true, false, on, off, 1, 0 */
     VALUE_CHOICE,   /* int64_t: which of `choices`, from 0 */
+    VALUE_TIME,     /* struct str: RFC 3339, a date, "2h ago"; "10m" is ahead */
+    VALUE_PAST,     /* the same; "10m" is ago */
+    VALUE_CAPITALS, /* struct str: words that are written in capitals, given in any case */
 };
 
 struct value_rule {
@@ -31,6 +35,10 @@ struct value_rule {
     int64_t least, most; /* of numbers, sizes and durations; both 0: any that is not negative */
     const char *choices; /* "debug|info|warn|error" */
 };
+
+bool value_is_text(enum value_kind kind); /* `out` is a struct str */
+/* Such a value as a server is told it: times in RFC 3339, capitals. */
+void value_send(const struct value_rule *rule, struct str text, struct buf *out);
 
 /* Fails with a sentence such as `"lots" is not a size; write for example 1MiB`. */
 MUST_CHECK bool value_read(const struct value_rule *rule, struct str text, void *out,

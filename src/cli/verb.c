@@ -16,8 +16,10 @@ const struct verb *const verbs[] = {
     &ls_verb,
     &show_verb,
     &why_verb,
+    &edit_verb,
     &cancel_verb,
     &retry_verb,
+    &rm_verb,
     &watch_verb,
     &work_verb,
     &stats_verb,
@@ -46,6 +48,10 @@ const struct verb *const verbs[] = {
     &workers_quiet_verb,
     &workers_stop_verb,
     &workers_resume_verb,
+    &documents_verb,
+    &nodes_verb,
+    &events_verb,
+    &import_crontab_verb,
     &mcp_verb,
     &token_create_verb,
     &token_ls_verb,
@@ -265,6 +271,21 @@ static void print_answer(struct remote *remote, const struct request *request, s
     }
 }
 
+/* What the word in the path stands for, where that is a task, a schedule or a team. */
+static bool name_word(struct remote *remote, const struct request *request, struct str *word,
+                      struct err *err)
+{
+    static const char *const nouns[] = {"/api/tasks", "/api/schedules", "/api/teams"};
+    struct str path = str_of(request->path);
+    for (size_t i = 0; i < ARRAY_LEN(nouns); i++) {
+        struct str noun = str_of(nouns[i]);
+        if (str_starts(path, noun) && str_starts(str_from(path, noun.len), STR("/{}"))) {
+            return remote_name(remote, nouns[i], *word, word, err);
+        }
+    }
+    return true;
+}
+
 static bool ask(struct remote *remote, const struct verb *verb, const void *options,
                 const struct words *words, struct str word, struct err *err)
 {
@@ -274,6 +295,9 @@ static bool ask(struct remote *remote, const struct verb *verb, const void *opti
     SCOPED(buf_fini) struct buf body = BUF_INIT(REMOTE_BODY_MAX);
     struct str answer;
     bool bare = str_is(STR("GET"), request->method) || str_is(STR("DELETE"), request->method);
+    if (!name_word(remote, request, &word, err)) {
+        return false;
+    }
     write_path(verb, options, word, &path);
     if (!bare) {
         write_body(verb, options, words, &body);

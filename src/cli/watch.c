@@ -172,7 +172,8 @@ static enum exit_status run_watch(const void *options, const struct words *words
     struct watch watch = {
         .remote = &remote, .look = &beside, .id = words->count > 0 ? words->at[0] : STR_NONE};
     if (!remote_open(&remote, &given->remote, &err) ||
-        !remote_open(&beside, &given->remote, &err)) {
+        !remote_open(&beside, &given->remote, &err) ||
+        (words->count > 0 && !remote_name(&remote, "/api/tasks", watch.id, &watch.id, &err))) {
         return verb_fail(&err);
     }
     watch.stream = (struct remote_stream){

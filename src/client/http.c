@@ -173,6 +173,23 @@ static void set_usual(struct client *client, struct receiver *receiver, struct s
     }
 }
 
+/* What went wrong, and what to do about it where that is known. */
+static bool tell(const char *url, CURLcode code, const char *why, struct err *err)
+{
+    switch (code) {
+    case CURLE_COULDNT_CONNECT:
+        return err_set(err, ERR_UNAVAILABLE,
+                       "nothing listens at %s; a server is started with: errand serve", url);
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+        return err_set(err, ERR_UNAVAILABLE,
+                       "%s: %s; name the authority to trust with --cacert or ERRAND_CACERT", url,
+                       why);
+    default:
+        return err_set(err, ERR_UNAVAILABLE, "%s: %s", url, why);
+    }
+}
+
 static bool perform(struct client *client, struct receiver *receiver, struct curl_slist *headers,
                     struct client_answer *out, struct err *err)
 {
@@ -184,9 +201,8 @@ static bool perform(struct client *client, struct receiver *receiver, struct cur
     if (code != CURLE_OK && !receiver->ended) {
         const char *why = client->why[0] != '\0' ? client->why : curl_easy_strerror(code);
         client->url.len = client->base_len;
-        return receiver->body.full
-                   ? err_set(err, ERR_TOO_LARGE, "the answer is too long")
-                   : err_set(err, ERR_UNAVAILABLE, "%s: %s", buf_c_text(&client->url), why);
+        return receiver->body.full ? err_set(err, ERR_TOO_LARGE, "the answer is too long")
+                                   : tell(buf_c_text(&client->url), code, why, err);
     }
     curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
     *out = (struct client_answer){.status = (int)status,
