@@ -66,6 +66,7 @@ static bool open_door(struct node *node, struct err *err)
         return false;
     }
     node->auth.book = node->book;
+    node->auth.sessions = node->sessions = sessions_new(&node->clock);
     return true;
 }
 
@@ -351,6 +352,8 @@ static bool start_api(struct node *node, struct err *err)
         .node_id = str_of(node->id),
         .version = STR(ERRAND_VERSION),
         .started_ms = clock_now(&node->clock).wall_ms,
+        .signed_out = node_signed_out,
+        .signed_out_arg = node,
         .failed = on_failed,
         .failed_arg = node,
         .lost = lost_workers,
@@ -502,6 +505,7 @@ void node_close(struct node *node)
     zones_free(node->zones);
     broker_close(node->broker);
     store_close(node->store);
+    sessions_free(node->sessions);
     token_book_close(node->book);
     arena_fini(&node->drain_arena);
 }

@@ -51,6 +51,7 @@ struct node {
     struct broker *broker;
     struct token_book *book;
     struct str hosts[NODE_HOSTS_MAX];
+    struct sessions *sessions; /* of browsers; one for the whole server */
     struct auth auth;
 
     uv_loop_t loop;
@@ -93,5 +94,6 @@ bool node_is_loopback(struct str host);
 struct engine_host node_engine_host(struct node *node);               /* events go to others too */
 MUST_CHECK bool node_read_shared(struct node *node, struct err *err); /* before anybody comes */
 MUST_CHECK bool node_join_fleet(struct node *node, struct err *err);
+void node_signed_out(void *node, const struct session *session); /* the others hear of it */
 
 #endif

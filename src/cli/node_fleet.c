@@ -37,7 +37,32 @@ struct engine_host node_engine_host(struct node *node)
 
 static void on_heard(void *arg, struct event_batch *events)
 {
-    events_give(((struct node *)arg)->events, events);
+    struct node *node = arg;
+    struct session session;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->events[i];
+        if (event->kind == EVENT_SIGN_OUT && !str_absent(event->text) &&
+            session_read_end(event->text, &session)) {
+            session_end(node->sessions, &session);
+        }
+    }
+    events_give(node->events, events);
+}
+
+void node_signed_out(void *arg, const struct session *session)
+{
+    struct node *node = arg;
+    struct fleet *fleet = atomic_load(&node->fleet);
+    SCOPED(buf_fini) struct buf text = BUF_INIT(KIB);
+    session_write_end(&text, session);
+    struct event event = {.kind = EVENT_SIGN_OUT,
+                          .at_ms = clock_now(&node->clock).wall_ms,
+                          .percent = -1,
+                          .text = buf_view(&text)};
+    const struct event_batch batch = {.events = &event, .count = 1};
+    if (fleet != NULL) {
+        fleet_tell(fleet, &batch);
+    }
 }
 
 /* ---- Who may speak to us ---- */

@@ -42,10 +42,13 @@ static bool may_enter(struct call *call, struct err *err)
     const struct route *route = call->route;
     const char *media = route == NULL || route->media == NULL ? "" : route->media;
     bool stream = strcmp(media, ROUTE_STREAM) == 0 || strcmp(media, ROUTE_CALENDAR) == 0;
+    enum http_method method = call->exchange->request.method;
+    bool changes = method != HTTP_GET && method != HTTP_HEAD && (route == NULL || !route->reads);
     call->entered_ms = (int64_t)uv_now(call->api->options.loop);
     return auth_check(call->api->options.auth, &call->exchange->request,
-                      route == NULL ? OPEN : route->access, stream, call->entered_ms, call->arena,
-                      &call->who, err);
+                      route == NULL ? OPEN : route->access,
+                      (stream ? AUTH_IN_QUERY : 0) | (changes ? AUTH_CHANGES : 0), call->entered_ms,
+                      call->arena, &call->who, err);
 }
 
 bool api_admit(void *arg, struct exchange *exchange)

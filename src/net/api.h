@@ -37,7 +37,10 @@ struct api_options {
     struct str execute_secret; /* who has it may fire schedules; absent: nobody. Borrowed */
     struct str node_id;        /* texts are borrowed */
     struct str version;
-    int64_t started_ms;        /* UTC */
+    int64_t started_ms; /* UTC */
+    /* A browser has signed out here: for the other nodes. NULL: there are none. */
+    void (*signed_out)(void *arg, const struct session *session);
+    void *signed_out_arg;
     void (*failed)(void *arg); /* on the loop: the store cannot be trusted, end soon; or NULL */
     void *failed_arg;
     size_t (*lost)(void *arg); /* workers whose run function does not return; NULL: none can be */

@@ -10,6 +10,7 @@
 
 #include <arpa/inet.h>
 
+#include "wire/cookie.h"
 #include "wire/uri.h"
 
 #define HTTP_PORT  80 /* of an address that names none */
@@ -149,14 +150,47 @@ static struct str bearer_in_query(struct str query, struct arena *arena)
     return STR_NONE;
 }
 
-static struct str bearer_of(const struct http_request *request, bool is_stream, struct arena *arena)
+static struct str bearer_of(const struct http_request *request, bool in_query, struct arena *arena)
 {
     struct str header = http_header(&request->headers, "authorization");
     struct str scheme = str_cut(&header, ' ');
     if (!str_absent(header) && str_eq_nocase(scheme, STR("Bearer"))) {
         return str_trim(header);
     }
-    return is_stream ? bearer_in_query(request->query, arena) : STR_NONE;
+    return in_query ? bearer_in_query(request->query, arena) : STR_NONE;
+}
+
+bool auth_has_own_header(const struct http_request *request)
+{
+    return str_is(http_header(&request->headers, AUTH_OWN_HEADER), "1");
+}
+
+bool auth_cookie_alone(const struct http_request *request, struct str *out)
+{
+    return str_absent(http_header(&request->headers, "authorization")) &&
+           cookie_find(&request->headers, SESSION_COOKIE, out);
+}
+
+bool auth_identify(const struct auth *auth, const struct http_request *request, unsigned how,
+                   int64_t now_ms, struct arena *arena, struct token_who *who, struct err *err)
+{
+    struct str cookie, bearer = bearer_of(request, (how & AUTH_IN_QUERY) != 0, arena);
+    struct session session;
+    if (!str_absent(bearer)) {
+        return (auth->book != NULL && token_check(auth->book, now_ms, bearer, who)) ||
+               err_set(err, ERR_DENIED, "this token is not known");
+    }
+    if (auth->sessions == NULL || auth->book == NULL || !auth_cookie_alone(request, &cookie)) {
+        return err_set(err, ERR_DENIED, "a bearer token is needed");
+    }
+    if (!session_check(auth->sessions, auth->book, now_ms, cookie, &session)) {
+        return err_set(err, ERR_DENIED, "this session is over: sign in again");
+    }
+    *who = session.who;
+    return (how & AUTH_CHANGES) == 0 || auth_has_own_header(request) ||
+           err_set(err, ERR_FORBIDDEN,
+                   "a change that comes with a cookie alone needs the header " AUTH_OWN_HEADER
+                   ": 1");
 }
 
 static bool comes_from_us(const struct auth *auth, const struct http_request *request,
@@ -172,28 +206,29 @@ static bool comes_from_us(const struct auth *auth, const struct http_request *re
     return true;
 }
 
+bool auth_on(const struct auth *auth, int64_t now_ms)
+{
+    return auth->required || (auth->book != NULL && token_book_on(auth->book, now_ms));
+}
+
 bool auth_check(const struct auth *auth, const struct http_request *request, enum access access,
-                bool is_stream, int64_t now_ms, struct arena *arena, struct token_who *who,
+                unsigned how, int64_t now_ms, struct arena *arena, struct token_who *who,
                 struct err *err)
 {
     *who = (struct token_who){.role = ROLE_ADMIN};
     if (!comes_from_us(auth, request, err)) {
         return false;
     }
-    bool needed = auth->required || (auth->book != NULL && token_book_on(auth->book, now_ms));
-    if (!needed) {
+    if (!auth_on(auth, now_ms)) {
         return true;
     }
     who->role = ROLE_NONE;
     if (access == OPEN) {
         return true;
     }
-    struct str bearer = bearer_of(request, is_stream, arena);
-    if (str_absent(bearer)) {
-        return err_set(err, ERR_DENIED, "a bearer token is needed");
-    }
-    if (auth->book == NULL || !token_check(auth->book, now_ms, bearer, who)) {
-        return err_set(err, ERR_DENIED, "this token is not known");
+    if (!auth_identify(auth, request, how, now_ms, arena, who, err)) {
+        who->role = ROLE_NONE;
+        return false;
     }
     return auth_role_allows(who->role, access) ||
            err_set(err, ERR_FORBIDDEN, "a token of the role %s may not do this",

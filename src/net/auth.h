@@ -1,7 +1,10 @@
 /* net/auth.h: who may do what, and from where.
  *
  * Three questions, in this order: does the request come through a name that is ours (Host), was it
- * sent by a page that is ours (Origin), and does its token's role allow what the route asks for.
+ * sent by a page that is ours (Origin), and does its token's role allow what the route asks for. A
+ * browser that has signed in sends a cookie for its token (session.h). Browsers send cookies by
+ * themselves, whoever made them ask: what comes with the cookie alone and changes something must
+ * also carry a header that only a page of ours can set.
  * Without tokens everybody who reaches the port may do everything, unless `required` is set; once
  * there was a token, nobody may without one until the server is started again.
  *
@@ -12,7 +15,7 @@
 #define ERRAND_NET_AUTH_H
 
 #include "base/err.h"
-#include "net/token.h"
+#include "net/session.h"
 #include "wire/http.h"
 
 /* What a route asks for. */
@@ -33,7 +36,8 @@ struct auth {
     struct str listen;       /* HOST[:PORT] it listens on */
     const struct str *hosts; /* further names of ours, without port */
     size_t hosts_count;
-    bool tls;      /* it is reached by https */
+    struct sessions *sessions; /* borrowed; NULL: nobody signs in */
+    bool tls;                  /* it is reached by https */
     bool required; /* a token is needed even if none exists: public address, not --insecure */
 };
 
@@ -44,12 +48,29 @@ bool auth_host_ours(const struct auth *auth, struct str host);
  * usual port. "null" is foreign. Who checks it has checked Host before. */
 bool auth_origin_ours(const struct auth *auth, struct str origin, struct str host);
 
+bool auth_on(const struct auth *auth, int64_t now_ms); /* a token is needed for what is not OPEN */
+
+enum { /* bits of `how` */
+       AUTH_IN_QUERY =
+           1,            /* EventSource and calendars set no headers: ?access_token= is taken too */
+       AUTH_CHANGES = 2, /* the request changes something */
+};
+/* Who a request comes from, by its token or its cookie. ERR_DENIED: neither is there, or it is not
+ * known. ERR_FORBIDDEN: the cookie alone, for a change, without the header of our pages. */
+MUST_CHECK bool auth_identify(const struct auth *auth, const struct http_request *request,
+                              unsigned how, int64_t now_ms, struct arena *arena,
+                              struct token_who *who, struct err *err);
+
+#define AUTH_OWN_HEADER "X-Errand-Request" /* what our pages send with every change: "1" */
+bool auth_has_own_header(const struct http_request *request);
+/* The session's cookie, if there is one and no token beside it. */
+MUST_CHECK bool auth_cookie_alone(const struct http_request *request, struct str *out);
+
 /* Decides about a request. With no tokens *who is an admin of no user. ERR_DENIED (401, send
- * AUTH_CHALLENGE) or ERR_FORBIDDEN (403). `is_stream`: EventSource and calendars cannot set
- * headers, so such a route also takes ?access_token=. Texts it needs are put into `arena`. */
+ * AUTH_CHALLENGE) or ERR_FORBIDDEN (403). Texts it needs are put into `arena`. */
 #define AUTH_CHALLENGE "WWW-Authenticate: Bearer\r\n"
 MUST_CHECK bool auth_check(const struct auth *auth, const struct http_request *request,
-                           enum access access, bool is_stream, int64_t now_ms, struct arena *arena,
+                           enum access access, unsigned how, int64_t now_ms, struct arena *arena,
                            struct token_who *who, struct err *err);
 
 #endif

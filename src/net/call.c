@@ -203,9 +203,14 @@ void call_answer(struct call *call, int status)
     call_answer_with(call, status, JSON_TYPE, STR(""));
 }
 
+void call_answer_empty_with(struct call *call, int status, struct str headers)
+{
+    give_answer(call, status, JSON_TYPE, headers, STR(""));
+}
+
 void call_answer_empty(struct call *call, int status)
 {
-    give_answer(call, status, JSON_TYPE, STR(""), STR(""));
+    call_answer_empty_with(call, status, STR(""));
 }
 
 void call_fail(struct call *call, const struct err *err)

@@ -98,6 +98,7 @@ struct json_writer call_writer(struct call *call); /* an empty answer to be writ
 void call_answer(struct call *call, int status);   /* what was written, as JSON */
 void call_answer_with(struct call *call, int status, const char *content_type, struct str headers);
 void call_answer_empty(struct call *call, int status);
+void call_answer_empty_with(struct call *call, int status, struct str headers);
 void call_fail(struct call *call, const struct err *err);
 
 /* "Link: </api/…?…cursor=…>; rel="next"": the same question from behind `last`. */

@@ -93,13 +93,14 @@ static bool may_fail(const struct route *route, const char *status)
     if (strstr(route->answers, status) != NULL) {
         return false; /* described already */
     }
+    if (route->faults != NULL && strstr(route->faults, status) != NULL) {
+        return true;
+    }
     if (strcmp(status, "413") == 0 || strcmp(status, "415") == 0) {
         return body;
     }
-    if (strcmp(status, "404") == 0 || strcmp(status, "409") == 0) {
-        return route->faults != NULL && strstr(route->faults, status) != NULL;
-    }
-    return strcmp(status, "400") == 0 || strcmp(status, "403") == 0 || !open;
+    bool named_only = strcmp(status, "404") == 0 || strcmp(status, "409") == 0;
+    return strcmp(status, "400") == 0 || strcmp(status, "403") == 0 || (!open && !named_only);
 }
 
 static void put_fault(struct json_writer *w, const char *status)
@@ -250,6 +251,7 @@ static const struct {
     {"Release", &finish_form, NULL, FINISH_RELEASE, false},
     {"CancelFilter", &filter_form, &reason_form, FORM_SET, false},
     {"RetryFilter", &filter_form, NULL, FORM_SET, false},
+    {"SignIn", &sign_in_form, NULL, FORM_SET, false},
     {"Queue", &queue_form, NULL, FORM_SHOWN, false},
     {"QueueSettings", &queue_form, NULL, FORM_SET, false},
     {"Finish", &finish_form, NULL, FORM_SET, false},
@@ -307,12 +309,13 @@ void openapi_write(struct buf *buf, struct str version)
     json_put_str(&w, "version", version);
     json_put_raw(&w, "license", STR("{\"name\":\"MIT\",\"identifier\":\"MIT\"}"));
     json_close_object(&w);
-    json_put_raw(&w, "security", STR("[{\"bearer\":[]},{}]"));
+    json_put_raw(&w, "security", STR("[{\"bearer\":[]},{\"cookie\":[]},{}]"));
     put_paths(&w);
     json_put_object(&w, "components");
     put_schemas(&w);
     json_put_raw(&w, "securitySchemes",
-                 STR("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"}}"));
+                 STR("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\"},\"cookie\":{\"type\":"
+                     "\"apiKey\",\"in\":\"cookie\",\"name\":\"" SESSION_COOKIE "\"}}"));
     json_close_object(&w);
     json_close_object(&w);
 }

@@ -28,6 +28,7 @@ struct route {
     bool optional_body;
     size_t body_max; /* bytes; 0: the server's limit */
     bool claims;     /* gives tasks away, whoever's they are */
+    bool reads;      /* changes nothing, though it is no GET */
 };
 
 extern const struct route routes[];
@@ -35,6 +36,7 @@ extern const size_t routes_count;
 
 #define ROUTE_NO_BODY_MAX (64 * KIB)  /* where no body is asked for; what comes is not looked at */
 #define ROUTE_EXECUTE_MAX (256 * KIB) /* where the secret is in the body: anybody may send one */
+#define ROUTE_SIGN_IN_MAX (4 * KIB)
 
 #define ROUTE_STREAM   "text/event-stream"
 #define ROUTE_CALENDAR "text/calendar"

@@ -255,6 +255,29 @@ bool token_book_on(struct token_book *book, int64_t now_ms)
     return atomic_load(&book->on);
 }
 
+static const struct token *find_id(const struct token *tokens, size_t count, struct str id)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (str_is(id, tokens[i].id)) {
+            return &tokens[i];
+        }
+    }
+    return NULL;
+}
+
+bool token_book_find(struct token_book *book, int64_t now_ms, struct str id, struct token *out)
+{
+    refresh(book, now_ms);
+    const struct token *found = find_id(book->file.tokens, book->file.count, id);
+    if (found == NULL && book->shared != NULL) {
+        found = find_id(book->shared->tokens, book->shared->count, id);
+    }
+    if (found != NULL) {
+        *out = *found;
+    }
+    return found != NULL;
+}
+
 /* Looks at all of them, whichever it is. */
 static const struct token *find(const struct token *tokens, size_t count,
                                 const unsigned char hash[static TOKEN_HASH])

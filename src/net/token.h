@@ -77,6 +77,10 @@ size_t token_book_count(struct token_book *book, int64_t now_ms);
  * last token shuts everybody out; a file that was deleted or emptied lets nobody in. */
 bool token_book_on(struct token_book *book, int64_t now_ms);
 
+/* The token of that id, as it is kept; for sessions, whose cookies are sealed by its hash. */
+MUST_CHECK bool token_book_find(struct token_book *book, int64_t now_ms, struct str id,
+                                struct token *out);
+
 /* True and *out filled if `bearer` is a token. Takes equally long for every wrong one. */
 MUST_CHECK bool token_check(struct token_book *book, int64_t now_ms, struct str bearer,
                             struct token_who *out);

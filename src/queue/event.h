@@ -16,8 +16,9 @@ enum event_kind {
     EVENT_LOG,
     EVENT_QUEUE,
     EVENT_LEADER,
-    EVENT_TOPIC,  /* of a guest, for those who subscribed to its topic alone */
-    EVENT_CANCEL, /* a cancel was requested of a running task: for the node that runs it */
+    EVENT_TOPIC,    /* of a guest, for those who subscribed to its topic alone */
+    EVENT_CANCEL,   /* a cancel was requested of a running task: for the node that runs it */
+    EVENT_SIGN_OUT, /* a browser has left: for other nodes; `text` says which session it was */
     EVENT_KINDS
 };
 

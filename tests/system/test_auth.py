@@ -4,18 +4,9 @@
 import json
 import os
 import socket
-import subprocess
 
 from errand import Wire, check, main, same, test, wait_for
-
-ROLES = ("read", "produce", "work", "admin")
-
-
-def make_token(nest, data, role, *more):
-    text = nest.run("token", "create", "--role", role, "--data", data, *more).stdout
-    same(text.count("\n"), 1, "lines")
-    check(len(text.strip()) >= 20 and " " not in text.strip(), "not a token")
-    return text.strip()
+from tokens import ROLES, certificate, make_token
 
 
 def status(s, token, method, path, body=None):
@@ -200,16 +191,6 @@ def payloads_and_secrets_never_appear_in_logs(s):
     s.fail(task, error={"code": "c", "message": secret})
     same(s.terminate(), 0)
     check(secret not in s.stderr(), s.stderr())
-
-
-def certificate(nest):
-    cert, key = os.path.join(nest.root, "cert.pem"), os.path.join(nest.root, "key.pem")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                    "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", key, "-out", cert,
-                    "-days", "2", "-subj", "/CN=localhost", "-addext",
-                    "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-                   check=True, capture_output=True, timeout=60)
-    return cert, key
 
 
 @test(server=False)
