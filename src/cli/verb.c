@@ -56,6 +56,8 @@ const struct verb *const verbs[] = {
     &token_create_verb,
     &token_ls_verb,
     &token_revoke_verb,
+    &backup_verb,
+    &restore_verb,
     &migrate_verb,
     &doctor_verb,
     &bench_verb,
