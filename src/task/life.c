@@ -17,6 +17,7 @@ static const unsigned char life[TASK_STATES][TASK_EVENTS] = {
     [TASK_SCHEDULED] = {[EV_DUE] = TO(TASK_QUEUED),
                         [EV_OPEN] = TO(TASK_RUNNING),
                         [EV_HOLD] = TO(TASK_WAITING),
+                        [EV_KILL] = TO(TASK_FAILED),
                         [EV_DELAY] = TO(TASK_SCHEDULED),
                         [EV_CANCEL] = TO(TASK_CANCELLED)},
     [TASK_WAITING] = {[EV_UNBLOCK] = TO(TASK_QUEUED),
@@ -36,6 +37,7 @@ static const unsigned char life[TASK_STATES][TASK_EVENTS] = {
                       [EV_DELAY] = TO(TASK_SCHEDULED),
                       [EV_CANCEL] = TO(TASK_CANCELLED)},
     [TASK_RETRYING] = {[EV_DUE] = TO(TASK_QUEUED),
+                       [EV_KILL] = TO(TASK_FAILED),
                        [EV_DELAY] = TO(TASK_RETRYING),
                        [EV_CANCEL] = TO(TASK_CANCELLED)},
     [TASK_FAILED] = {[EV_REVIVE] = TO(TASK_QUEUED),
@@ -55,6 +57,7 @@ static const char *const event_names[TASK_EVENTS] = {
     [EV_TIME_OUT] = "time out", [EV_RELEASE] = "be released",  [EV_CANCEL] = "be cancelled",
     [EV_REVIVE] = "be retried", [EV_DELAY] = "be put off",     [EV_OPEN] = "be opened",
     [EV_SHELVE] = "be retried", [EV_REOPEN] = "be retried",    [EV_HOLD] = "be held back",
+    [EV_KILL] = "be killed",
 };
 
 const char *task_event_name(enum task_event event)
@@ -226,8 +229,11 @@ static bool retry_later(struct task *task, double chance, int64_t now_ms, struct
 
 static bool give_up(struct task *task, enum task_event how, int64_t now_ms, struct err *err)
 {
+    if (!move(task, how, now_ms, err)) {
+        return false;
+    }
     task->finished_ms = now_ms;
-    return move(task, how, now_ms, err);
+    return true;
 }
 
 /* What follows an attempt that ended badly: the cancel that was asked for, a retry, or the end. */
@@ -338,6 +344,16 @@ bool task_cancel_now(struct task *task, int64_t now_ms, struct err *err)
     assert(task->state == TASK_RUNNING);
     void_lease(task, OUTCOME_CANCELLED, now_ms);
     return end_cancelled(task, now_ms, err);
+}
+
+bool task_kill(struct task *task, int64_t now_ms, struct err *err)
+{
+    if (!give_up(task, EV_KILL, now_ms, err)) {
+        return false;
+    }
+    task->error = (struct task_error){.code = STR("killed"),
+                                      .message = STR("given up by hand before its time came")};
+    return true;
 }
 
 static void forget_end(struct task *task)

@@ -28,6 +28,7 @@ enum task_event {
     EV_SHELVE, /* a manual retry of what has to wait its turn again */
     EV_REOPEN, /* a manual retry of a container */
     EV_HOLD,   /* it had its turn, and has to wait for it again: its parent was put off */
+    EV_KILL,   /* given up by hand, before its time came */
     TASK_EVENTS
 };
 
@@ -88,6 +89,9 @@ MUST_CHECK bool task_cancel(struct task *task, struct str reason, int64_t now_ms
 MUST_CHECK bool task_cancel_now(struct task *task, int64_t now_ms,
                                 struct err *err); /* of a running one */
 
+/* SCHEDULED or RETRYING → FAILED with the error `killed`: it will not run, and is not forgotten. */
+MUST_CHECK bool task_kill(struct task *task, int64_t now_ms, struct err *err);
+
 /* FAILED, TIMEOUT or CANCELLED → QUEUED with a fresh budget; `attempt` goes on counting. */
 MUST_CHECK bool task_revive(struct task *task, int64_t now_ms, struct err *err);
 
@@ -114,7 +118,8 @@ MUST_CHECK bool task_change(struct task *task, const struct task_patch *patch, i
                             struct err *err);
 
 /* task/retry.c: how long the retry after failure n (1…) waits: base·factor^(n-1), at most max,
- * `jitter` of it random. Saturates. */
+ * `jitter` of it random. Factor 0 is the curve of Faktory's jobs (docs/clients.md): base +
+ * (n-1)^4 + up to 29·n seconds. Saturates. */
 int64_t task_backoff_ms(const struct task_backoff *backoff, int32_t failures, double chance);
 
 #endif

@@ -221,10 +221,13 @@ struct task task_copy(struct arena *arena, const struct task *task)
 }
 
 /* The limits are those of the rows. Retries of other protocols than ours go further, and below zero
- * they have no end. */
+ * they have no end; one of them has a curve of its own. */
 bool task_check_order(const struct task *task, struct err *err)
 {
+    double factor = task->backoff.factor;
     return form_check(&task_form, task, err) && reserved_check(task, err) &&
+           (factor == TASK_FACTOR_FAKTORY || (factor >= 1 && factor <= TASK_FACTOR_MAX) ||
+            err_field(err, "backoff.factor", "backoff.factor must be 1 to %d", TASK_FACTOR_MAX)) &&
            (task->max_retries >= TASK_RETRIES_UNLIMITED ||
             err_field(err, "maxRetries", "maxRetries must be at least %d", TASK_RETRIES_UNLIMITED));
 }

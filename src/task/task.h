@@ -60,6 +60,7 @@ enum task_outcome {
 #define TASK_TIME_MAX_MS       INT64_C(253402300799999) /* 9999-12-31T23:59:59.999Z */
 #define TASK_DURATION_MAX_MS   (10 * 366 * DAY_MS)      /* delayMs, timeoutMs, backoff */
 #define TASK_FACTOR_MAX        1000                     /* of backoff */
+#define TASK_FACTOR_FAKTORY    0                        /* the curve of that protocol's jobs */
 #define TASK_COST_MAX          INT64_C(1000000000000000) /* beyond it a double no longer counts by ones */
 #define TASK_LEASE_MIN_MS      (1 * SECOND_MS)
 #define TASK_LEASE_MAX_MS      (24 * HOUR_MS)
@@ -97,6 +98,7 @@ struct task {
     struct str payload;  /* JSON exactly as sent, or raw bytes; absent when not given */
     bool payload_raw;    /* raw bytes: shown as payloadBase64 */
     struct str metadata; /* JSON object as sent, or absent */
+    struct str origin;   /* what the protocol it came by says of it besides: {"faktory":{…}} */
     struct str tags[TASK_TAGS_MAX];
     size_t tags_count;
     struct task_backoff backoff;

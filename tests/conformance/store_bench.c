@@ -233,6 +233,7 @@ static void check_same_order(const struct task *got, const struct task *want)
     SAME(queue);
     SAME(document);
     SAME(external_id);
+    SAME(origin);
     SAME(key);
     SAME(payload);
     EQUAL(payload_raw);

@@ -25,6 +25,7 @@ static struct task full_task(struct bench *b)
     task.queue = STR("a/b:c.d-e_f");
     task.document = STR("doc \xE2\x82\xAC");
     task.external_id = STR("projects/p/x");
+    task.origin = STR("{\"other\":{\"x\":1}}");
     task.key = STR("key 'quoted' \"twice\" -- %");
     task.payload = BYTES("raw \0 bytes \xff\xfe\x01");
     task.payload_raw = true;

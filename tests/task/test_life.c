@@ -30,15 +30,15 @@ TEST(the_table_of_life_has_these_cells_and_no_others)
 {
     /* One letter per state a cell leads to; a dot is refused. Rows and columns as declared. */
     static const char *const cells[TASK_STATES] = {
-        "Q.......C.SR..W", /* SCHEDULED */
-        ".Q......C.SR...", /* WAITING */
-        "..R.....C.SR..W", /* QUEUED */
-        "...DrFTQC.S....", /* RUNNING */
-        "Q.......C.r....", /* RETRYING */
-        "...............", /* COMPLETED */
-        ".........Q..WR.", /* FAILED */
-        ".........Q..WR.", /* CANCELLED */
-        ".........Q..WR.", /* TIMEOUT */
+        "Q.......C.SR..WF", /* SCHEDULED */
+        ".Q......C.SR....", /* WAITING */
+        "..R.....C.SR..W.", /* QUEUED */
+        "...DrFTQC.S.....", /* RUNNING */
+        "Q.......C.r....F", /* RETRYING */
+        "................", /* COMPLETED */
+        ".........Q..WR..", /* FAILED */
+        ".........Q..WR..", /* CANCELLED */
+        ".........Q..WR..", /* TIMEOUT */
     };
     static const char letters[TASK_STATES + 1] = "SWQRrDFCT";
     for (int state = 0; state < TASK_STATES; state++) {
@@ -95,6 +95,33 @@ TEST(the_backoff_is_5_25_125_seconds_and_never_past_its_limit)
     backoff.jitter = 0.5;
     int64_t wait = task_backoff_ms(&backoff, 9, 0.999);
     CHECK(wait >= 1800000 && wait < 1802000);
+}
+
+TEST(jobs_of_faktory_wait_by_its_own_curve)
+{
+    struct task_backoff backoff = {15 * SECOND_MS, TASK_DURATION_MAX_MS, TASK_FACTOR_FAKTORY, 0};
+    CHECK_EQ(task_backoff_ms(&backoff, 1, 0), 15000);
+    CHECK_EQ(task_backoff_ms(&backoff, 1, 0.9999), 44000);
+    CHECK_EQ(task_backoff_ms(&backoff, 2, 0), 16000);
+    CHECK_EQ(task_backoff_ms(&backoff, 2, 0.9999), 74000);
+    CHECK_EQ(task_backoff_ms(&backoff, 3, 0), 31000);
+    CHECK_EQ(task_backoff_ms(&backoff, 3, 0.9999), 118000);
+    CHECK_EQ(task_backoff_ms(&backoff, 25, 0), 331791000);
+    CHECK_EQ(task_backoff_ms(&backoff, INT32_MAX, 0.5), TASK_DURATION_MAX_MS);
+}
+
+TEST(what_has_not_come_to_its_turn_can_be_killed_and_is_a_failure)
+{
+    struct err err;
+    struct task task = queued();
+    CHECK(!task_kill(&task, 2000, &err));
+    CHECK_EQ(err.kind, ERR_CONFLICT);
+    CHECK_EQ(task.finished_ms, 0);
+    task.state = TASK_RETRYING;
+    CHECK_OK(task_kill(&task, 2000, &err));
+    CHECK_EQ(task.state, TASK_FAILED);
+    CHECK_EQ(task.finished_ms, 2000);
+    CHECK_STR(task.error.code, "killed");
 }
 
 TEST(only_the_current_lease_speaks_for_the_task)
