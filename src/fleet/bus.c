@@ -104,6 +104,23 @@ static void review_cancels(struct fleet *fleet, const struct event_batch *events
     fleet_send(fleet, sent);
 }
 
+/* A worker outside may have connections to several nodes. */
+static void signal_workers(struct fleet *fleet, const struct event_batch *events)
+{
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->events[i];
+        if (event->kind != EVENT_WORKER || str_absent(event->name) ||
+            event->attempt >= WORKER_SIGNALS) {
+            continue;
+        }
+        struct sent *sent = fleet_order(fleet, COMMAND_WORKER);
+        sent->command.worker = (struct command_worker){.id = arena_str(&sent->arena, event->name),
+                                                       .signal = (enum worker_signal)event->attempt,
+                                                       .heard = true};
+        fleet_send(fleet, sent);
+    }
+}
+
 static void hear_note(struct fleet *fleet, struct str message)
 {
     struct err err = ERR_INIT;
@@ -124,6 +141,7 @@ static void hear_note(struct fleet *fleet, struct str message)
     }
     wake_queues(fleet, events);
     review_cancels(fleet, events);
+    signal_workers(fleet, events);
     fleet->with.heard(fleet->with.heard_arg, events);
 }
 

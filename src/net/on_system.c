@@ -161,6 +161,25 @@ static void answer_worker(struct call *call)
     call_answer(call, 200);
 }
 
+/* The engine has told the other nodes. One of them knew the worker: it is shown as that one did. */
+static void worker_elsewhere(struct call *call)
+{
+    struct json json;
+    struct str one;
+    struct str all = arena_printf(call->arena, "[" STR_FMT "]", STR_ARG(others(call).workers));
+    json_start(&json, all, call->arena);
+    bool listed = call->failure.kind == ERR_NOT_FOUND && json_enter_array(&json, NULL);
+    while (listed && json_item(&json, NULL) && json_raw(&json, &one, NULL)) {
+        if (str_eq(json_find_str(one, "id", call->arena), call->name)) {
+            struct json_writer w = call_writer(call);
+            json_add_raw(&w, one);
+            call_answer(call, 200);
+            return;
+        }
+    }
+    call_fail(call, &call->failure);
+}
+
 static bool signal_worker(struct call *call, enum worker_signal signal, struct err *err)
 {
     if (!call_body(call, NULL, true, NULL, NULL, err)) {
@@ -171,6 +190,7 @@ static bool signal_worker(struct call *call, enum worker_signal signal, struct e
         return false;
     }
     ((struct command *)call->own)->worker = (struct command_worker){.id = id, .signal = signal};
+    call->failed = worker_elsewhere;
     return true;
 }
 

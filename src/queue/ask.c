@@ -11,6 +11,7 @@
 #include "queue/claim.h"
 #include "queue/decide.h"
 #include "queue/engine.h"
+#include "queue/publish.h"
 #include "store/fleet.h"
 
 /* ---- Queues ---- */
@@ -223,6 +224,32 @@ void on_workers(struct batch *batch, struct command *command)
     batch_answer(batch, command);
 }
 
+/* The connections of one worker may lie on several nodes: each is told. */
+static void signal_worker(struct batch *batch, struct worker *worker, enum worker_signal signal,
+                          bool heard)
+{
+    bool changes = worker->signal != signal;
+    worker->signal = signal;
+    claims_signal(batch, worker);
+    if (changes && !heard && batch->engine->shared) {
+        publish_signal(batch, worker->id, signal);
+    }
+}
+
+void on_beat(struct batch *batch, struct command *command)
+{
+    struct command_beat *beat = &command->beat;
+    struct worker *worker = worker_seen(&batch->engine->workers, beat->worker, batch->now);
+    if (beat->left) { /* what it still holds keeps it on the list */
+        worker->signal = SIGNAL_NONE;
+        worker->seen_mono_ms = batch->now.mono_ms - WORKER_SEEN_MS - 1;
+    } else if (beat->signal > worker->signal) {
+        signal_worker(batch, worker, beat->signal, false);
+    }
+    beat->signal = worker->signal;
+    batch_answer(batch, command);
+}
+
 void on_worker(struct batch *batch, struct command *command)
 {
     struct worker *worker = worker_find(&batch->engine->workers, command->worker.id);
@@ -230,9 +257,11 @@ void on_worker(struct batch *batch, struct command *command)
         err_set(&command->err, ERR_CONFLICT, "workers inside the server are not told to stop");
     } else if (worker == NULL || !worker_present(worker, batch->now)) {
         err_set(&command->err, ERR_NOT_FOUND, "no worker of this name was seen lately");
+        if (batch->engine->shared && !command->worker.heard) { /* another node may know it */
+            publish_signal(batch, command->worker.id, command->worker.signal);
+        }
     } else {
-        worker->signal = command->worker.signal;
-        claims_signal(batch, worker);
+        signal_worker(batch, worker, command->worker.signal, command->worker.heard);
         view_worker(worker, command->arena, &command->worker.view);
     }
     batch_answer(batch, command);

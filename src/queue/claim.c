@@ -68,9 +68,11 @@ bool claim_start(struct batch *batch, struct item *item, struct command *command
             break;
         }
     }
+    int64_t lease_ms = task_worker_reserved(worker) ? OWN_LEASE_MS
+                       : claim->lease_of != NULL    ? claim->lease_of(&item->now)
+                                                    : claim->lease_ms;
     struct task_claim lease = {.worker = name_of(batch->engine, worker, &batch->arena),
-                               .lease_ms =
-                                   task_worker_reserved(worker) ? OWN_LEASE_MS : claim->lease_ms,
+                               .lease_ms = lease_ms,
                                .token = rand_u64(batch->engine->with.rand) | 1};
     item->taken = true;
     if (!item->found || item->owner != NULL || item->now.container ||

@@ -34,6 +34,7 @@ enum command_kind {
     COMMAND_CANCEL,
     COMMAND_REVIVE,
     COMMAND_CHANGE,
+    COMMAND_KILL,
     COMMAND_REMOVE,
     COMMAND_BULK,
     COMMAND_RETURNED,
@@ -51,6 +52,7 @@ enum command_kind {
     COMMAND_DOCUMENTS,
     COMMAND_WORKERS,
     COMMAND_WORKER,
+    COMMAND_BEAT,
     COMMAND_STATS,
     COMMAND_CLOCK,
     COMMAND_WAKE,
@@ -96,7 +98,9 @@ struct command_claim {
     size_t queues_count;
     bool any_queue; /* every queue there is: workers inside the server */
     size_t max;
+    bool in_order;    /* the queues one after the other as they are named, not as one line */
     int64_t lease_ms; /* of a worker outside; that of work in the server is the engine's to say */
+    int64_t (*lease_of)(const struct task *task); /* the task's own lease instead; or NULL */
     bool wait; /* hold the answer until there is a task, wait_ms have passed, or COMMAND_CLAIM_STOP
                   names the serial */
     int64_t wait_ms;    /* of real time, also where the clock is wound by hand; 0: no limit */
@@ -206,9 +210,10 @@ struct command_lead {
 
 /* ---- Steering ---- */
 
-struct command_one { /* CANCEL, REVIVE, CHANGE, REMOVE */
+struct command_one { /* CANCEL, REVIVE, CHANGE, KILL, REMOVE */
     struct task_id id;
     struct str reason;       /* CANCEL */
+    bool keeps_retries;      /* REVIVE: those it has used stay used */
     struct task_patch patch; /* CHANGE */
     struct task task;        /* out: whole */
 };
@@ -339,7 +344,15 @@ struct command_elsewhere { /* what the workers of other nodes would take */
 struct command_worker { /* of an operator, to a worker outside */
     struct str id;
     enum worker_signal signal;
+    bool heard;              /* another node was told: it is not told on */
     struct worker_view view; /* out */
+};
+
+/* A worker outside says that it is there, or whoever knows says that it has left. */
+struct command_beat {
+    struct str worker;
+    enum worker_signal signal; /* in: what it does by itself. out: what it should do; never less */
+    bool left;                 /* who comes by that name is another one */
 };
 
 struct command_stats {
@@ -384,6 +397,7 @@ struct command {
         struct command_document document;
         struct command_workers workers;
         struct command_worker worker;
+        struct command_beat beat;
         struct command_stats stats;
         struct command_clock clock;
         struct command_guest guest;

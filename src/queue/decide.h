@@ -30,6 +30,7 @@ void prepare_one(struct batch *batch, struct command *command); /* steer.c */
 void on_cancel(struct batch *batch, struct command *command);
 void on_revive(struct batch *batch, struct command *command);
 void on_change(struct batch *batch, struct command *command);
+void on_kill(struct batch *batch, struct command *command);
 void on_remove(struct batch *batch, struct command *command);
 void on_bulk(struct batch *batch, struct command *command);
 void on_guest(struct batch *batch, struct command *command);
@@ -38,6 +39,7 @@ void on_queue(struct batch *batch, struct command *command); /* ask.c */
 void on_queues(struct batch *batch, struct command *command);
 void on_workers(struct batch *batch, struct command *command);
 void on_worker(struct batch *batch, struct command *command);
+void on_beat(struct batch *batch, struct command *command);
 void on_stats(struct batch *batch, struct command *command);
 void on_why(struct batch *batch, struct command *command); /* why.c */
 void on_document(struct batch *batch, struct command *command);

@@ -47,6 +47,16 @@ struct event *publish_event(struct batch *batch, enum event_kind kind, const str
     return event;
 }
 
+void publish_signal(struct batch *batch, struct str worker, enum worker_signal signal)
+{
+    struct task none = {.id = TASK_ID_NONE};
+    struct event *event = publish_event(batch, EVENT_WORKER, &none);
+    if (event != NULL) {
+        event->name = arena_str(&batch->events->arena, worker);
+        event->attempt = (int32_t)signal;
+    }
+}
+
 void event_batch_free(struct event_batch *batch)
 {
     if (batch != NULL) {

@@ -19,6 +19,7 @@ enum event_kind {
     EVENT_TOPIC,    /* of a guest, for those who subscribed to its topic alone */
     EVENT_CANCEL,   /* a cancel was requested of a running task: for the node that runs it */
     EVENT_SIGN_OUT, /* a browser has left: for other nodes; `text` says which session it was */
+    EVENT_WORKER,   /* what is asked of a worker outside: for the nodes that it speaks to */
     EVENT_KINDS
 };
 
@@ -34,7 +35,8 @@ struct event {
     double percent; /* PROGRESS; negative: none */
     struct str
         text; /* PROGRESS: its message; LOG: the lines; QUEUE: "paused", "resumed", "changed" */
-    struct str topic, name; /* TOPIC: whom it is for, what it is called; `text` is its JSON */
+    struct str topic, name; /* TOPIC: whom it is for, what it is called; `text` is its JSON.
+                               WORKER: `name` is the worker's, `attempt` the enum worker_signal */
     bool removed;           /* STATE: the task was deleted; its state is the last it had */
 };
 

@@ -76,7 +76,7 @@ void claim_reserve(struct batch *batch, const struct hint *hint, int64_t by)
 
 static uint64_t want_hash(const struct command_claim *claim)
 {
-    uint64_t hash = claim->any_queue ? 7 : 5;
+    uint64_t hash = claim->any_queue ? 7 : claim->in_order ? 3 : 5;
     for (size_t i = 0; i < claim->types_count; i++) {
         hash = hash * 31 + str_hash(claim->types[i]);
     }
@@ -182,11 +182,12 @@ static size_t wanted(const struct batch *batch, uint64_t want)
     return n;
 }
 
-static struct pool *pool_fill(struct batch *batch, const struct want *want, uint64_t hash,
-                              size_t max)
+/* `all`: of the claims that want the same; `hash`: of what they are asked for now. */
+static struct pool *pool_fill(struct batch *batch, const struct want *want, uint64_t all,
+                              uint64_t hash, size_t max)
 {
     struct pool *pool = arena_new(&batch->arena, struct pool);
-    size_t most = MIN(MAX(wanted(batch, hash), max), (size_t)CLAIM_MAX);
+    size_t most = MIN(MAX(wanted(batch, all), max), (size_t)CLAIM_MAX);
     *pool = (struct pool){.next = batch->pools, .want = hash};
     pool->hints = arena_array(&batch->arena, struct hint, most);
     pool->count = take(batch, want, most, pool->hints);
@@ -207,12 +208,15 @@ static size_t take_for(struct batch *batch, const struct command_claim *claim,
         }
         return n;
     }
-    uint64_t hash = want_hash(claim);
+    uint64_t all = want_hash(claim), hash = all;
+    if (claim->in_order) { /* one of its queues at a time */
+        hash = all * 31 + str_hash(want->queues[0].name);
+    }
     struct pool *pool = batch->pools;
     while (pool != NULL && pool->want != hash) {
         pool = pool->next;
     }
-    pool = pool == NULL ? pool_fill(batch, want, hash, max) : pool;
+    pool = pool == NULL ? pool_fill(batch, want, all, hash, max) : pool;
     size_t n = MIN(max, pool->count - pool->at);
     for (size_t i = 0; i < n; i++) {
         out[i] = pool->hints[pool->at++];
@@ -236,6 +240,21 @@ bool claim_may_find(struct batch *batch, const struct command_claim *claim)
     return want_of(batch, claim, &want) && may_have(batch->engine, &want);
 }
 
+/* The queues in the order in which they are named: nothing of the second while the first has any.
+ */
+static size_t take_in_order(struct batch *batch, const struct command_claim *claim,
+                            const struct want *want, size_t max, struct hint *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < want->queues_count && n < max; i++) {
+        struct want one = *want;
+        one.queues = &want->queues[i];
+        one.queues_count = 1;
+        n += may_have(batch->engine, &one) ? take_for(batch, claim, &one, max - n, out + n) : 0;
+    }
+    return n;
+}
+
 /* Asks for proposals. Returns how many; they are loaded with the rest of the batch. */
 size_t claim_propose(struct batch *batch, struct command *command)
 {
@@ -250,7 +269,9 @@ size_t claim_propose(struct batch *batch, struct command *command)
                      ? MIN(claim->max, broker_ready_count(batch->engine->broker))
                      : claim->max;
     struct hint *hints = arena_array(&batch->arena, struct hint, max);
-    size_t n = take_for(batch, claim, &want, claim->quick == NULL ? max : MIN(max, 1u), hints);
+    size_t n = claim->in_order ? take_in_order(batch, claim, &want, max, hints)
+                               : take_for(batch, claim, &want,
+                                          claim->quick == NULL ? max : MIN(max, 1u), hints);
     n = claim->quick == NULL ? n : take_behind_quick(batch, claim, max, hints, n);
     if (n == 0) {
         if (batch->engine->shared && batch->nothing_count < NOTHING_MAX) {

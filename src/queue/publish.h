@@ -19,6 +19,7 @@ void publish(struct batch *batch);
 void publish_aborts(struct batch *batch, bool committed);
 /* An event of the batch, to be filled; NULL: nobody watches. */
 struct event *publish_event(struct batch *batch, enum event_kind kind, const struct task *task);
+void publish_signal(struct batch *batch, struct str worker, enum worker_signal signal);
 
 /* ---- Single consequences, for those who find a task rather than change it ---- */
 

@@ -158,9 +158,14 @@ static bool revive_tree(struct batch *batch, struct item *item, const void *owne
 
 static bool revive(struct batch *batch, struct item *item, struct command *command)
 {
-    return may_steer(&item->now, &command->err) &&
-           guests_may_revive(batch, &item->now, &command->err) &&
-           revive_tree(batch, item, command, &command->err);
+    int32_t used = item->now.retries;
+    if (!may_steer(&item->now, &command->err) ||
+        !guests_may_revive(batch, &item->now, &command->err) ||
+        !revive_tree(batch, item, command, &command->err)) {
+        return false;
+    }
+    item->now.retries = command->one.keeps_retries ? used : item->now.retries;
+    return true;
 }
 
 void on_revive(struct batch *batch, struct command *command)
@@ -208,6 +213,26 @@ static bool change(struct batch *batch, struct item *item, struct command *comma
 void on_change(struct batch *batch, struct command *command)
 {
     with_task(batch, command, change);
+}
+
+/* ---- Kill ---- */
+
+static bool kill_item(struct batch *batch, struct item *item, struct command *command)
+{
+    if (item->now.container) {
+        return err_set(&command->err, ERR_CONFLICT,
+                       "a task with children is cancelled, not killed");
+    }
+    if (!task_kill(&item->now, batch->now.wall_ms, &command->err)) {
+        return false;
+    }
+    batch_change(batch, item, command);
+    return true;
+}
+
+void on_kill(struct batch *batch, struct command *command)
+{
+    with_task(batch, command, kill_item);
 }
 
 /* ---- Remove ---- */

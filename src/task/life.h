@@ -118,7 +118,7 @@ MUST_CHECK bool task_change(struct task *task, const struct task_patch *patch, i
                             struct err *err);
 
 /* task/retry.c: how long the retry after failure n (1…) waits: base·factor^(n-1), at most max,
- * `jitter` of it random. Factor 0 is the curve of Faktory's jobs (docs/clients.md): base +
+ * `jitter` of it random. Factor 0 is the curve of Faktory's jobs: base +
  * (n-1)^4 + up to 29·n seconds. Saturates. */
 int64_t task_backoff_ms(const struct task_backoff *backoff, int32_t failures, double chance);
 

@@ -7,20 +7,14 @@
 
 #define FAKTORY_SPREAD 30 /* seconds, for each failure so far */
 
-/* The exponent is the protocol's: 25 retries last three weeks. */
-static double faktory_wait_ms(int64_t base_ms, double earlier, double chance)
-{
-    double spread = floor(chance * FAKTORY_SPREAD) * (earlier + 1);
-    return (double)base_ms + (earlier * earlier * earlier * earlier + spread) * SECOND_MS;
-}
-
 int64_t task_backoff_ms(const struct task_backoff *backoff, int32_t failures, double chance)
 {
     /* In floating point the curve saturates at infinity instead of wrapping. */
-    double wait = backoff->factor == TASK_FACTOR_FAKTORY
-                      ? faktory_wait_ms(backoff->base_ms, failures - 1, chance)
-                      : (double)backoff->base_ms * pow(backoff->factor, failures - 1);
-    double most = (double)backoff->max_ms;
+    double base = (double)backoff->base_ms, most = (double)backoff->max_ms, n = failures - 1;
+    double wait = base * pow(backoff->factor, n);
+    if (backoff->factor == TASK_FACTOR_FAKTORY) { /* as that protocol says: 25 last three weeks */
+        wait = base + (pow(n, 4) + floor(chance * FAKTORY_SPREAD) * (n + 1)) * SECOND_MS;
+    }
     wait = wait < most ? wait : most; /* also catches infinity */
     wait -= wait * backoff->jitter * chance;
     return (int64_t)wait;

@@ -249,6 +249,26 @@ TEST(without_redis_events_cross_through_the_store)
     CHECK_EQ(b.heard, heard + 1);
 }
 
+TEST(what_is_asked_of_a_worker_is_told_to_the_nodes_it_may_speak_to)
+{
+    struct rows rows = {0};
+    STAND(a);
+    STAND(b);
+    stand_init(&a, &rows, "a", "poll:");
+    stand_init(&b, &rows, "b", "poll:");
+    stand_tick(&a, 1000);
+    stand_tick(&b, 1000);
+    stand_tick(&a, 2000);
+    struct event event = {
+        .kind = EVENT_WORKER, .name = STR("w1"), .attempt = SIGNAL_STOP, .percent = -1};
+    fleet_tell(a.fleet, &(struct event_batch){.events = &event, .count = 1});
+    stand_tick(&a, 3100);
+    stand_tick(&b, 3200);
+    const struct command *told = stand_given(&b, COMMAND_WORKER);
+    CHECK(told != NULL && told->worker.heard && told->worker.signal == SIGNAL_STOP);
+    CHECK_STR(told->worker.id, "w1");
+}
+
 /* ---- Doubt ---- */
 
 struct with_redis {

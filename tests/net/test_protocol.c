@@ -11,20 +11,23 @@
 
 /* Says "hello", then every line back. "later" is owed until the test pays; "bye" ends it. */
 struct parrot {
+    struct aviary *aviary;
     struct connection *connection;
     bool known, owes;
 };
-static struct parrot *last;
-static int begun, halves, gone;
+struct aviary {
+    struct parrot *last;
+    int halves, gone;
+};
 
 static void *parrot_begin(void *arg, struct connection *connection)
 {
-    (void)arg;
-    last = mem_new(struct parrot);
-    last->connection = connection;
-    begun++;
+    struct aviary *aviary = ((struct stand *)arg)->user;
+    struct parrot *parrot = mem_new(struct parrot);
+    *parrot = (struct parrot){.aviary = aviary, .connection = connection};
+    aviary->last = parrot;
     connection_say(connection, STR("hello\n"));
-    return last;
+    return parrot;
 }
 
 static size_t parrot_take(void *session, struct str input)
@@ -59,13 +62,12 @@ static bool parrot_known(const void *session)
 
 static void parrot_half(void *session)
 {
-    (void)session;
-    halves++;
+    ((struct parrot *)session)->aviary->halves++;
 }
 
 static void parrot_gone(void *session)
 {
-    gone++;
+    ((struct parrot *)session)->aviary->gone++;
     mem_free(session);
 }
 
@@ -84,8 +86,9 @@ static const struct protocol parrots = {.begin = parrot_begin,
                                         .gone = parrot_gone};
 
 #define PARROTS(stand, ...)                                                                        \
-    begun = halves = gone = 0;                                                                     \
-    STAND(stand, __VA_ARGS__, .protocol = &parrots)
+    struct aviary aviary = {0};                                                                    \
+    STAND(stand, __VA_ARGS__, .protocol = &parrots);                                               \
+    stand.user = &aviary
 
 TEST(the_server_speaks_first_and_answers_line_by_line)
 {
@@ -103,12 +106,12 @@ TEST(what_comes_behind_an_answer_that_is_owed_waits_for_it)
     PARROTS(stand, .idle_timeout_ms = 0);
     CLIENT(client, &stand);
     client_say(&client, "later\nnext\n");
-    while (begun == 0 || !last->owes) {
+    while (aviary.last == NULL || !aviary.last->owes) {
         client_read_some(&client);
     }
     CHECK_EQ(client_count(&client, "next"), 0);
     CHECK(server_busy(stand.server));
-    pay(last);
+    pay(aviary.last);
     CHECK(client_sees(&client, "paid\nnext\n"));
     CHECK(!server_busy(stand.server));
 }
@@ -119,12 +122,12 @@ TEST(who_stops_sending_still_gets_what_is_owed_and_then_the_end)
     CLIENT(client, &stand);
     client_say(&client, "later\nnext\nhalf a li");
     shutdown(client.fd, SHUT_WR);
-    stand_step_until(&stand, &halves, 1);
-    CHECK_EQ(gone, 0);
-    pay(last);
+    stand_step_until(&stand, &aviary.halves, 1);
+    CHECK_EQ(aviary.gone, 0);
+    pay(aviary.last);
     client_read_end(&client);
     CHECK_EQ(client_count(&client, "hello\npaid\nnext\n"), 1);
-    CHECK_EQ(gone, 1);
+    CHECK_EQ(aviary.gone, 1);
 }
 
 TEST(a_session_may_hang_up_and_what_follows_is_not_read)
@@ -152,5 +155,5 @@ TEST(a_session_ends_with_its_server)
     CLIENT(client, &stand);
     CHECK(client_sees(&client, "hello\n"));
     server_stop(stand.server);
-    CHECK_EQ(gone, 1);
+    CHECK_EQ(aviary.gone, 1);
 }

@@ -172,6 +172,35 @@ TEST(a_worker_is_busy_while_it_holds_a_task_and_forgotten_a_minute_after)
     CHECK_EQ(seen->count, 0);
 }
 
+static enum worker_signal beat(struct bench *b, enum worker_signal says, bool left)
+{
+    struct call *call = bench_call(b, COMMAND_BEAT);
+    call->command.beat = (struct command_beat){.worker = STR("w1"), .signal = says, .left = left};
+    return bench_run(b, call)->command.beat.signal;
+}
+
+TEST(a_worker_that_beats_is_there_and_hears_what_is_asked_of_it)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    CHECK_EQ(beat(&b, SIGNAL_NONE, false), SIGNAL_NONE);
+    struct call *quiet = bench_call(&b, COMMAND_WORKER);
+    quiet->command.worker = (struct command_worker){.id = STR("w1"), .signal = SIGNAL_QUIET};
+    CHECK_EQ(bench_run(&b, quiet)->command.err.kind, ERR_NONE);
+    CHECK_EQ(beat(&b, SIGNAL_NONE, false), SIGNAL_QUIET);
+    CHECK_EQ(beat(&b, SIGNAL_STOP, false), SIGNAL_STOP);
+    CHECK_EQ(beat(&b, SIGNAL_QUIET, false), SIGNAL_STOP); /* never back */
+}
+
+TEST(who_comes_by_the_name_of_a_worker_that_left_is_another)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    CHECK_EQ(beat(&b, SIGNAL_QUIET, false), SIGNAL_QUIET);
+    CHECK_EQ(beat(&b, SIGNAL_NONE, true), SIGNAL_NONE);
+    CHECK_EQ(bench_run(&b, bench_call(&b, COMMAND_WORKERS))->command.workers.count, 0);
+    CHECK_EQ(beat(&b, SIGNAL_NONE, false), SIGNAL_NONE);
+    CHECK_EQ(bench_run(&b, bench_call(&b, COMMAND_WORKERS))->command.workers.count, 1);
+}
+
 TEST(a_worker_keeps_its_task_over_a_restart)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;

@@ -246,6 +246,62 @@ TEST(a_claim_beside_the_word_that_quiets_its_worker_does_not_wait)
     }
 }
 
+/* ---- Queues in order ---- */
+
+static struct call *ordered_claim(struct bench *b, const struct str *queues, size_t count)
+{
+    struct call *call = bench_claim_call(b, (struct bench_claim){.worker = "w", .wait = true});
+    call->command.claim.queues = queues;
+    call->command.claim.queues_count = count;
+    call->command.claim.in_order = true;
+    return call;
+}
+
+TEST(queues_in_order_are_emptied_one_after_the_other_whatever_is_more_urgent)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    static const struct str queues[] = {{"second", 6}, {"first", 5}};
+    bench_create(&b, "t", .queue = "first", .priority = TASK_CRITICAL);
+    struct task_id low = bench_create(&b, "t", .queue = "second", .priority = TASK_LOW);
+    struct task_id high = bench_create(&b, "t", .queue = "second", .priority = TASK_HIGH);
+    const struct command_claim *claim = &bench_run(&b, ordered_claim(&b, queues, 2))->command.claim;
+    CHECK(claim->count == 1 && id_eq(claim->tasks[0].id, high));
+    claim = &bench_run(&b, ordered_claim(&b, queues, 2))->command.claim;
+    CHECK(claim->count == 1 && id_eq(claim->tasks[0].id, low));
+    claim = &bench_run(&b, ordered_claim(&b, queues, 2))->command.claim;
+    CHECK(claim->count == 1 && str_is(claim->tasks[0].queue, "first"));
+}
+
+TEST(a_claim_of_queues_in_order_waits_for_all_of_them)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    static const struct str queues[] = {{"one", 3}, {"two", 3}};
+    struct call *call = ordered_claim(&b, queues, 2);
+    bench_give(&b, call);
+    bench_settle(&b);
+    CHECK(!call->answered);
+    struct task_id id = bench_create(&b, "t", .queue = "two");
+    bench_settle(&b);
+    CHECK(call->answered && call->command.claim.count == 1);
+    CHECK(id_eq(call->command.claim.tasks[0].id, id));
+}
+
+static int64_t ten_minutes(const struct task *task)
+{
+    return str_is(task->type, "long") ? 10 * MINUTE_MS : MINUTE_MS;
+}
+
+TEST(a_task_may_say_itself_how_long_its_lease_is)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    static const struct str queues[] = {{"default", 7}};
+    struct task_id id = bench_create(&b, "long", .timeout_ms = BENCH_NONE);
+    struct call *call = ordered_claim(&b, queues, 1);
+    call->command.claim.lease_of = ten_minutes;
+    bench_run(&b, call);
+    CHECK_EQ(bench_task(&b, id).lease_until_ms, BENCH_START_MS + 10 * MINUTE_MS);
+}
+
 /* ---- Quick ones ---- */
 
 /* A claim of a worker inside the server, for which tasks of type "quick" are done at once. */

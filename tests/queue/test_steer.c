@@ -176,6 +176,36 @@ TEST(a_failed_task_is_revived_with_a_fresh_budget)
     CHECK_EQ(again.retries, 0);
 }
 
+TEST(a_revival_may_leave_the_retries_used_that_were)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "t", .max_retries = 1, .backoff_ms = 1000);
+    struct task task = bench_claim(&b, .worker = "w1");
+    bench_finish(&b, &task, OUTCOME_FAILED);
+    bench_pass_ms(&b, 1000);
+    task = bench_claim(&b, .worker = "w1");
+    bench_finish(&b, &task, OUTCOME_FAILED);
+    struct call *call = bench_one_call(&b, COMMAND_REVIVE, task.id);
+    call->command.one.keeps_retries = true;
+    CHECK_EQ(bench_run(&b, call)->command.err.kind, ERR_NONE);
+    CHECK_EQ(bench_task(&b, task.id).retries, 1);
+    task = bench_claim(&b, .worker = "w1");
+    bench_finish(&b, &task, OUTCOME_FAILED);
+    CHECK_EQ(bench_task(&b, task.id).state, TASK_FAILED);
+}
+
+TEST(what_waits_for_its_time_can_be_killed_and_stays_so)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct task_id id = bench_create(&b, "t", .delay_ms = 1000);
+    CHECK_EQ(bench_run(&b, bench_one_call(&b, COMMAND_KILL, id))->command.err.kind, ERR_NONE);
+    CHECK_EQ(bench_task(&b, id).state, TASK_FAILED);
+    CHECK_STR(bench_task(&b, id).error.code, "killed");
+    bench_pass_ms(&b, 2000);
+    CHECK_EQ(bench_task(&b, id).state, TASK_FAILED);
+    CHECK_EQ(bench_run(&b, bench_one_call(&b, COMMAND_KILL, id))->command.err.kind, ERR_CONFLICT);
+}
+
 TEST(only_what_ended_badly_can_be_revived)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;
