@@ -34,6 +34,7 @@ SUFFIXES = "c|h|sql|lua|py|md|json|sh|build|tsv"
 # The mutable statics of the house (CONTRIBUTING.md, "State"): (file, name).
 STATICS = {
     ("src/base/log.c", "least_level"),   # the log sink
+    ("src/base/log.c", "line_format"),
     ("src/base/str.c", "seed"),          # of str_hash(): once per process, then constant
     ("tests/test.c", "tests"), ("tests/test.c", "tests_count"),  # the list of tests
     ("tests/test.h", "test"),

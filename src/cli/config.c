@@ -93,6 +93,7 @@ const struct setting settings[] = {
     {"http", "hosts", NULL, TEXT, AT(http_hosts),
      "names the server answers to besides local ones, comma separated"},
     {"log", "level", "info", CHOICE("debug|info|warn|error"), AT(log_level), "least level to log"},
+    {"log", "format", "text", CHOICE("text|json"), AT(log_format), "of a line of the log"},
 };
 const size_t settings_count = ARRAY_LEN(settings);
 

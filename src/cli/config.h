@@ -40,6 +40,7 @@ struct config {
     struct str tls_cert, tls_key; /* absent: plain HTTP */
     struct str http_hosts;        /* comma list of allowed Host names; absent: local ones only */
     int64_t log_level;            /* enum log_level */
+    int64_t log_format;           /* enum log_format */
 
     struct arena arena;      /* holds the texts */
     unsigned char given[64]; /* by row: which layer set it; CONFIG_DEFAULT … CONFIG_FLAG */

@@ -310,6 +310,7 @@ static void on_signal(uv_signal_t *handle, int number)
         return;
     }
     log_info("signal %d: draining", number);
+    systemd_tell("STOPPING=1\nSTATUS=draining");
     node->drained.answered = on_drained;
     node->drain = (struct command){
         .kind = COMMAND_DRAIN, .arena = &node->drain_arena, .sender = &node->drained};
@@ -444,6 +445,7 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
         return false;
     }
     open_api(node);
+    systemd_watch(&node->systemd, &node->loop, node->api);
     return node_join_fleet(node, err);
 }
 
@@ -484,6 +486,7 @@ static void end_loop(struct node *node)
     uv_close((uv_handle_t *)&node->on_term, NULL);
     uv_close((uv_handle_t *)&node->on_interrupt, NULL);
     uv_close((uv_handle_t *)&node->drain_timer, NULL);
+    systemd_unwatch(&node->systemd);
     uv_run(&node->loop, UV_RUN_DEFAULT);
     server_free(node->server);
     api_free(node->api);

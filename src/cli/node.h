@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "cli/config.h"
 #include "cli/services.h"
+#include "cli/systemd.h"
 #include "fleet/fleet.h"
 #include "net/api.h"
 #include "work/starter.h"
@@ -57,6 +58,7 @@ struct node {
     uv_loop_t loop;
     uv_signal_t on_term, on_interrupt;
     uv_timer_t drain_timer;
+    struct systemd systemd;
     struct events *events;
     struct api *api;
     struct zones *zones;

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "cli/node.h"
 #include "cli/setup.h"
+#include "cli/systemd.h"
 #include "cli/verb.h"
 #include "wire/time.h"
 
@@ -57,15 +58,37 @@ static void stay_small(void)
     pthread_attr_destroy(&attributes);
 }
 
-static enum exit_status run_node(struct config *config, const struct node_options *options)
+/* One line that says what runs here. Addresses of stores may hold passwords: their kinds suffice.
+ */
+static void log_start(const struct node *node, struct str file)
+{
+    const struct config *config = node->config;
+    struct str store = str_absent(config->store) ? STR("sqlite") : config->store;
+    struct str broker = node->broker_options.url;
+    const struct log_fact facts[] = {
+        {"version", STR(ERRAND_VERSION), 0},
+        {"address", node->auth.listen, 0},
+        {"store", str_cut(&store, ':'), 0},
+        {"broker", str_cut(&broker, ':'), 0},
+        {"workers", STR_NONE, config->workers_count},
+        {"settings", str_absent(file) ? STR("none") : file, 0},
+        {.name = NULL},
+    };
+    log_facts(LOG_INFO, facts, "errand " ERRAND_VERSION " serves");
+}
+
+static enum exit_status run_node(struct config *config, const struct node_options *options,
+                                 struct str file)
 {
     SCOPED(mem_free_at) struct node *node = mem_new(struct node);
     struct err err = ERR_INIT;
     bool opened = node_open(node, config, options, &err), served = true;
     if (opened) {
         const char *scheme = str_absent(config->tls_cert) ? "http" : "https";
+        log_start(node, file);
         printf("errand: ready on %s://" STR_FMT "\n", scheme, STR_ARG(node->auth.listen));
         fflush(stdout);
+        systemd_tell("READY=1\nSTATUS=serving " STR_FMT, STR_ARG(node->auth.listen));
         served = node_run(node);
     }
     node_close(node);
@@ -84,6 +107,7 @@ static enum exit_status run_serve(const void *options, const struct words *words
     }
     signal(SIGPIPE, SIG_IGN);
     log_set_level((enum log_level)config.log_level);
+    log_set_format((enum log_format)config.log_format);
     stay_small();
     const char *files[OPTION_MANY_MAX];
     for (size_t i = 0; i < serve->handlers.count; i++) {
@@ -91,7 +115,7 @@ static enum exit_status run_serve(const void *options, const struct words *words
     }
     node.handlers = files;
     node.handlers_count = serve->handlers.count;
-    return run_node(&config, &node);
+    return run_node(&config, &node, setup_file(&serve->setup));
 }
 
 static const struct option serve_options[] = {

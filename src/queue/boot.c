@@ -14,6 +14,7 @@ struct boot {
     struct arena arena;
     struct task *members;
     size_t count, room;
+    size_t live, running; /* for the log */
 };
 
 static bool boot_queue(void *arg, const struct store_queue *queue, struct err *err)
@@ -44,6 +45,8 @@ static bool boot_task(void *arg, const struct task *task, struct err *err)
     struct boot *boot = arg;
     struct engine *engine = boot->engine;
     (void)err;
+    boot->live++;
+    boot->running += task->state == TASK_RUNNING && !task->container;
     if (task->state != TASK_QUEUED || task->expires_ms != 0) {
         publish_set_due(engine, task, DUE_WRITTEN, clock_now(engine->with.clock));
     }
@@ -106,6 +109,9 @@ bool boot_engine(struct engine *engine, struct err *err)
         if (boot.members[i].state == TASK_QUEUED) {
             publish_offer(engine, &boot.members[i]);
         }
+    }
+    if (ok) {
+        journal_recovered(boot.live, boot.running);
     }
     mem_free(boot.members);
     arena_fini(&boot.arena);

@@ -14,6 +14,7 @@
 #include "queue/due.h"
 #include "queue/failover.h"
 #include "queue/janitor.h"
+#include "queue/journal.h"
 #include "queue/lane.h"
 #include "queue/queue.h"
 #include "queue/shared.h"
@@ -41,6 +42,7 @@ struct engine {
     struct winding winding;
     struct retention retention;
     struct rates rates;
+    struct journal journal;
     struct unfollowed_list unfollowed;
     int64_t unfollowed_look_ms; /* shared, monotonic: when to look for what others left */
 

@@ -271,6 +271,9 @@ static void note_change(struct batch *batch, const struct item *item)
     if (task_state_terminal(now->state) && !task_state_terminal(was->state)) {
         rates_add(engine->rates.finished, &engine->rates, at, 1);
         janitor_note_end(engine, now);
+        if ((now->state == TASK_FAILED || now->state == TASK_TIMEOUT) && !now->container) {
+            journal_failed(&engine->journal, now, at.mono_ms);
+        }
     }
     lane->live += !task_state_terminal(now->state) - !task_state_terminal(was->state);
     assert(engine->shared || lane->live >= 0); /* I7 */

@@ -118,7 +118,7 @@ TEST(an_unknown_section_or_key_is_named_with_its_line)
                   "redis, retention, limits, schedule, workers, push, llm, smtp, mobile, "
                   "execute, tls, http, log");
     check_refused("[log]\nlevle = info\n",
-                  "errand.conf:2: [log] levle is not a setting; there are level");
+                  "errand.conf:2: [log] levle is not a setting; there are level, format");
 }
 
 TEST(a_value_that_does_not_parse_says_what_would_be_right)

@@ -1,0 +1,85 @@
+# tests/system/test_operate.py: what an operator sees: the log in text and JSON, the service manager's word.
+#
+# SPDX-License-Identifier: MIT
+import json
+import os
+import re
+import socket
+
+from errand import check, has, main, same, test, wait_for
+
+
+def lines_of(s):
+    return s.stderr().splitlines()
+
+
+def said(s, message):
+    """The lines of the JSON log with this message."""
+    lines = [json.loads(line) for line in lines_of(s)]
+    return [line for line in lines if line["message"].startswith(message)]
+
+
+@test()
+def a_line_at_the_start_says_what_runs_here(s):
+    first = lines_of(s)[0]
+    check(re.search(r"info errand \S+ serves version=\S+ address=127\.0\.0\.1:%d store=sqlite broker=memory workers=\d+ "
+                    r"settings=none$" % s.port, first), first)
+
+
+@test(env={"ERRAND_LOG_FORMAT": "json"})
+def in_json_every_line_is_an_object_with_named_facts(s):
+    task = s.create("fragile", maxRetries=0, queue="q")
+    claimed = s.claim_one(queues=["q"])
+    s.fail(claimed, error={"code": "c", "message": "the password is \"hunter2\"\n"})
+    found = said(s, "a task failed for good")
+    same(len(found), 1)
+    has(found[0], level="warn", taskId=task["id"], taskType="fragile", queue="q", attempt=1, outcome="FAILED")
+    check(all(set(json.loads(line)) >= {"time", "level", "message"} for line in lines_of(s)))
+    check("hunter2" not in s.stderr(), "what a worker says stays out of the log")
+    s.create("left")
+    s.kill()
+    s.restart()
+    has(said(s, "recovered from the store")[-1], live=1, running=0)
+
+
+@test(env={"ERRAND_LOG_FORMAT": "json"})
+def a_retry_is_not_the_end_and_a_storm_is_bounded(s):
+    tasks = s.post("/api/tasks", [{"taskType": "t", "maxRetries": 0}] * 200, 201)
+    s.create("again", maxRetries=1)
+    claimed = s.claim(max=201)
+    s.post("/api/finish", [{"id": t["id"], "lease": t["lease"], "outcome": "fail", "error": {"message": "no"}} for t in claimed])
+    told = said(s, "a task failed for good")
+    check(20 <= len(told) <= 40, f"{len(told)} lines of {len(tasks)}")
+    check(all(line["taskType"] == "t" for line in told), "a task that is tried again has not failed for good")
+
+
+@test(server=False)
+def the_service_manager_is_told(nest):
+    path = os.path.join(nest.root, "notify")
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.bind(path)
+    manager.settimeout(60)
+    s = nest.server(env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "200000"})
+    check(manager.recv(4096).startswith(b"READY=1\nSTATUS=serving 127.0.0.1:"), "it is ready")
+    same(manager.recv(4096), b"WATCHDOG=1")
+    same(manager.recv(4096), b"WATCHDOG=1")
+    s.terminate()
+    wait_for(lambda: b"STOPPING=1" in manager.recv(4096))
+    manager.close()
+
+
+@test(server=False)
+def a_watchdog_of_another_process_is_left_alone(nest):
+    path = os.path.join(nest.root, "notify")
+    manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    manager.bind(path)
+    manager.settimeout(60)
+    s = nest.server(env={"NOTIFY_SOCKET": path, "WATCHDOG_USEC": "1000", "WATCHDOG_PID": "1"})
+    check(b"READY=1" in manager.recv(4096))
+    s.get("/api/stats")
+    s.terminate()
+    check(b"STOPPING=1" in manager.recv(4096), "nothing in between")
+    manager.close()
+
+
+main()
