@@ -198,6 +198,11 @@ size_t broker_ahead(struct broker *broker, struct task_id id)
     return broker->ops->ahead == NULL ? 0 : broker->ops->ahead(broker, id);
 }
 
+bool broker_waits_before(struct broker *broker, struct str document, const struct hint *hint)
+{
+    return broker->ops->waits_before == NULL || broker->ops->waits_before(broker, document, hint);
+}
+
 bool broker_knows(struct broker *broker, struct task_id id)
 {
     return broker->ops->knows != NULL && broker->ops->knows(broker, id);

@@ -131,6 +131,9 @@ size_t broker_documents(struct broker *broker, size_t most, struct arena *arena,
                         struct broker_document **out);
 /* How many ready tasks of its document start before this one; the holder not counted. */
 size_t broker_ahead(struct broker *broker, struct task_id id);
+/* Would a ready task of the document, once that is let go, come before this hint? Not known: yes.
+ */
+bool broker_waits_before(struct broker *broker, struct str document, const struct hint *hint);
 
 bool broker_knows(struct broker *broker, struct task_id id); /* is it ready? */
 size_t broker_ready_count(struct broker *broker);

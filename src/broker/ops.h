@@ -42,6 +42,7 @@ struct broker_ops {
     size_t (*held)(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
                    struct broker_document **out);
     size_t (*ahead)(struct broker *broker, struct task_id id);
+    bool (*waits_before)(struct broker *broker, struct str document, const struct hint *hint);
     bool (*knows)(struct broker *broker, struct task_id id);
     size_t (*ready_count)(struct broker *broker);
     int64_t (*oldest_ms)(struct broker *broker, struct str queue);

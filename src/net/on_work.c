@@ -1,7 +1,8 @@
 /* net/on_work.c: remote workers: claims that may wait, heartbeats, and how attempts end.
  *
  * A task must not be leased to nobody: a waiting claim whose client left is stopped at once, and
- * tasks that were claimed for a client that is gone are released, which costs no retry.
+ * tasks that were claimed for a client that is gone are released, which costs no retry. What a
+ * claim finishes first stays finished, whoever is gone.
  *
  * Thread: net loop.
  *
@@ -30,8 +31,33 @@ void claims_release(struct api *api, const struct task *tasks, size_t count)
     command->finish = (struct command_finish){items, count};
 }
 
+static void write_finish(struct json_writer *w, const struct finish *finish)
+{
+    bool ok = finish->err.kind == ERR_NONE;
+    json_open_object(w);
+    json_key(w, "id");
+    id_write(w, finish->id);
+    json_put_i64(w, "status", ok ? 200 : fault_status(finish->err.kind));
+    json_key(w, ok ? "task" : "error");
+    if (ok) {
+        task_write(w, &finish->task);
+    } else {
+        fault_write(w, &finish->err);
+    }
+    json_close_object(w);
+}
+
+static void write_finishes(struct json_writer *w, const struct command_finish *finish)
+{
+    json_open_array(w);
+    for (size_t i = 0; i < finish->count; i++) {
+        write_finish(w, &finish->items[i]);
+    }
+    json_close_array(w);
+}
+
 /* Writes as many as may be in one answer; at least one. */
-static size_t write_claimed(struct json_writer *w, const struct command_claim *claim)
+static size_t write_claimed(struct json_writer *w, const struct command_claim *claim, bool finishes)
 {
     size_t n = 0;
     json_open_object(w);
@@ -41,25 +67,49 @@ static size_t write_claimed(struct json_writer *w, const struct command_claim *c
         n++;
     }
     json_close_array(w);
+    if (finishes) {
+        json_key(w, "finished");
+        write_finishes(w, &claim->finish);
+    }
     signal_put(w, claim->signal);
     json_close_object(w);
     return n;
 }
 
+/* A claim and whether its request brought finishes along, if only an empty array of them. */
+struct claiming {
+    struct command *command;
+    bool finishes;
+};
+
 static void answer_claim(struct call *call)
 {
-    const struct command_claim *claim = &((struct command *)call->own)->claim;
+    const struct claiming *own = call->own;
+    const struct command_claim *claim = &own->command->claim;
     struct json_writer w = call_writer(call);
-    size_t written = call->exchange->is_gone ? 0 : write_claimed(&w, claim);
+    size_t written = call->exchange->is_gone ? 0 : write_claimed(&w, claim, own->finishes);
     claims_release(call->api, claim->tasks + written, claim->count - written);
     call_answer(call, 200);
+}
+
+/* What was finished is on disk even where the claim then found no room to wait, or no server: the
+ * worker is told of it, and hears of the rest when it claims again. */
+static void claim_failed(struct call *call)
+{
+    struct command_claim *claim = &((struct claiming *)call->own)->command->claim;
+    if (claim->ending == ENDING_SAVED) {
+        claim->count = 0;
+        answer_claim(call);
+    } else {
+        call_fail(call, &call->failure);
+    }
 }
 
 /* The client left: the engine answers the claim, with no task if it has found none yet. */
 static void claim_stop(struct exchange *exchange)
 {
     struct call *call = exchange->user;
-    uint64_t serial = ((struct command *)call->own)->claim.serial;
+    uint64_t serial = ((struct claiming *)call->own)->command->claim.serial;
     api_command(call->api, COMMAND_CLAIM_STOP)->claim_stop.serial = serial;
 }
 
@@ -71,11 +121,14 @@ bool on_task_claim(struct call *call, struct err *err)
         !claim_read(&json, &in, err) || !json_end(&json, err)) {
         return false;
     }
-    struct command *command = call_command(call, COMMAND_CLAIM);
-    command->claim = in.claim;
-    command->claim.serial = ++call->api->claims;
-    call->own = command;
+    struct claiming *own = arena_new(call->arena, struct claiming);
+    own->finishes = in.finishes;
+    own->command = call_command(call, COMMAND_CLAIM);
+    own->command->claim = in.claim;
+    own->command->claim.serial = ++call->api->claims;
+    call->own = own;
     call->done = answer_claim;
+    call->failed = claim_failed;
     if (in.claim.wait) {
         call->exchange->gone = claim_stop;
     }
@@ -164,37 +217,16 @@ bool on_task_release(struct call *call, struct err *err)
 
 /* ---- Many endings ---- */
 
-static void write_finish(struct json_writer *w, const struct finish *finish)
-{
-    bool ok = finish->err.kind == ERR_NONE;
-    json_open_object(w);
-    json_key(w, "id");
-    id_write(w, finish->id);
-    json_put_i64(w, "status", ok ? 200 : fault_status(finish->err.kind));
-    json_key(w, ok ? "task" : "error");
-    if (ok) {
-        task_write(w, &finish->task);
-    } else {
-        fault_write(w, &finish->err);
-    }
-    json_close_object(w);
-}
-
-static void answer_finishes(struct call *call, const struct finish *items, size_t count)
+static void answer_finishes(struct call *call, const struct command_finish *finish)
 {
     struct json_writer w = call_writer(call);
-    json_open_array(&w);
-    for (size_t i = 0; i < count; i++) {
-        write_finish(&w, &items[i]);
-    }
-    json_close_array(&w);
+    write_finishes(&w, finish);
     call_answer(call, 200);
 }
 
 static void finished_all(struct call *call)
 {
-    const struct command_finish *finish = &((struct command *)call->own)->finish;
-    answer_finishes(call, finish->items, finish->count);
+    answer_finishes(call, &((struct command *)call->own)->finish);
 }
 
 bool on_tasks_finish(struct call *call, struct err *err)
@@ -206,7 +238,7 @@ bool on_tasks_finish(struct call *call, struct err *err)
         return false;
     }
     if (finish.count == 0) {
-        answer_finishes(call, NULL, 0);
+        answer_finishes(call, &finish);
         return true;
     }
     struct command *command = call_command(call, COMMAND_FINISH);

@@ -63,7 +63,7 @@ const struct route routes[] = { /* every on_*(): parse, ask, answer. */
      "Give a task back without using a retry",
      .answers = "200 Task", .faults = "404 409", .request = "Release"},
     {POST, "/api/claim", MAY_WORK, on_task_claim,
-     "Take tasks under a lease, most urgent first; may wait for one",
+     "Take tasks under a lease, most urgent first; may wait for one, and may end attempts first",
      .answers = "200 ClaimAnswer", .request = "Claim", .claims = true},
     {POST, "/api/finish", MAY_WORK, on_tasks_finish,
      "End many attempts in one durable commit",

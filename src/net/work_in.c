@@ -7,68 +7,6 @@
 
 #include "task/reserved.h"
 
-/* ---- Claims ---- */
-
-static bool worker_ok(struct str worker)
-{
-    return !str_has_control(worker);
-}
-
-#define CLAIM_ROW(label, member, kind, use, ...)                                                   \
-    FORM_ROW(label, struct claim_in, member, kind, use, __VA_ARGS__)
-
-/* clang-format off */
-static const struct form_row claim_rows[] = {
-    CLAIM_ROW("workerId", claim.worker, FORM_TEXT, FORM_SET | FORM_NEEDED, .min = 1,
-              .max = TASK_WORKER_MAX, .check = worker_ok,
-              .rule = "must be 1 to 256 bytes without control characters"),
-    CLAIM_ROW("taskTypes", types, FORM_TEXTS, FORM_SET, .max = CLAIM_NAMES_MAX, .item_min = 1,
-              .item_max = TASK_TYPE_MAX, .check = task_type_ok,
-              .rule = "must be texts of 1 to 256 bytes without control characters",
-              .about = "None: any."),
-    CLAIM_ROW("queues", queues, FORM_TEXTS, FORM_SET, .max = CLAIM_NAMES_MAX, .item_min = 1,
-              .item_max = TASK_QUEUE_MAX, .check = task_queue_name_ok,
-              .rule = "must be names of 1 to 256 characters of [A-Za-z0-9_.:/-]",
-              .about = "None: `default`."),
-    CLAIM_ROW("max", claim.max, FORM_SIZE, FORM_SET | FORM_DEFAULT, .min = 1, .max = CLAIM_MAX,
-              .standard = 1),
-    CLAIM_ROW("waitMs", claim.wait_ms, FORM_I64, FORM_SET | FORM_DEFAULT, .max = CLAIM_WAIT_MAX),
-    CLAIM_ROW("leaseMs", claim.lease_ms, FORM_I64, FORM_SET | FORM_DEFAULT,
-              .min = TASK_LEASE_MIN_MS, .max = TASK_LEASE_MAX_MS,
-              .standard = TASK_LEASE_DEFAULT_MS),
-};
-/* clang-format on */
-const struct form claim_form = FORM(claim_rows);
-
-bool claim_read(struct json *json, struct claim_in *out, struct err *err)
-{
-    *out = (struct claim_in){0};
-    form_init(&claim_form, out);
-    if (!form_read_for(FORM_SET, json, &claim_form, out, NULL, NULL, err)) {
-        return false;
-    }
-    struct command_claim *claim = &out->claim;
-    claim->types = out->types.at;
-    claim->types_count = out->types.count;
-    claim->queues = out->queues.at;
-    claim->queues_count = out->queues.count;
-    claim->wait = claim->wait_ms > 0;
-    /* A team's task is claimed through its team, which knows who its members are. */
-    for (size_t i = 0; i < claim->queues_count; i++) {
-        if (reserved_for_teams(claim->queues[i])) {
-            return err_field(err, "queues",
-                             "queues must not name " STR_FMT
-                             ": it is a team's, see POST /api/teams/{id}/claim",
-                             STR_ARG(claim->queues[i]));
-        }
-    }
-    /* The engine trusts workers inside the server to live as long as it does: their leases do not
-     * end. */
-    return !task_worker_reserved(claim->worker) ||
-           err_field(err, "workerId",
-                     "workerId must not begin with errand: (the server's own workers)");
-}
-
 /* ---- Leases ---- */
 
 /* A text that is no lease of ours becomes one that no task has: the engine then says that it is
@@ -316,4 +254,87 @@ bool finishes_read(struct json *json, struct command_finish *out, struct err *er
         }
     }
     return json_ok(json);
+}
+
+/* ---- Claims ---- */
+
+static bool worker_ok(struct str worker)
+{
+    return !str_has_control(worker);
+}
+
+/* As POST /api/finish has them. */
+static bool read_ends(struct json *json, const struct form_row *row, void *into, struct err *err)
+{
+    struct claim_in *in = into;
+    (void)row;
+    in->finishes = true;
+    if (json_peek(json) != JSON_ARRAY) {
+        return json_refuse(json, err, "must be an array");
+    }
+    if (finishes_read(json, &in->claim.finish, err)) {
+        return true;
+    }
+    bool many = in->claim.finish.count == FINISH_MAX && err->field[0] == '\0';
+    return many ? err_field(err, "finish", "finish must have at most %d items", FINISH_MAX)
+                : form_inside(err, "finish");
+}
+
+static const struct form_hook ends_hook = {.read = read_ends};
+
+#define CLAIM_ROW(label, member, kind, use, ...)                                                   \
+    FORM_ROW(label, struct claim_in, member, kind, use, __VA_ARGS__)
+
+/* clang-format off */
+static const struct form_row claim_rows[] = {
+    CLAIM_ROW("workerId", claim.worker, FORM_TEXT, FORM_SET | FORM_NEEDED, .min = 1,
+              .max = TASK_WORKER_MAX, .check = worker_ok,
+              .rule = "must be 1 to 256 bytes without control characters"),
+    CLAIM_ROW("taskTypes", types, FORM_TEXTS, FORM_SET, .max = CLAIM_NAMES_MAX, .item_min = 1,
+              .item_max = TASK_TYPE_MAX, .check = task_type_ok,
+              .rule = "must be texts of 1 to 256 bytes without control characters",
+              .about = "None: any."),
+    CLAIM_ROW("queues", queues, FORM_TEXTS, FORM_SET, .max = CLAIM_NAMES_MAX, .item_min = 1,
+              .item_max = TASK_QUEUE_MAX, .check = task_queue_name_ok,
+              .rule = "must be names of 1 to 256 characters of [A-Za-z0-9_.:/-]",
+              .about = "None: `default`."),
+    CLAIM_ROW("max", claim.max, FORM_SIZE, FORM_SET | FORM_DEFAULT, .min = 1, .max = CLAIM_MAX,
+              .standard = 1),
+    CLAIM_ROW("waitMs", claim.wait_ms, FORM_I64, FORM_SET | FORM_DEFAULT, .max = CLAIM_WAIT_MAX),
+    CLAIM_ROW("leaseMs", claim.lease_ms, FORM_I64, FORM_SET | FORM_DEFAULT,
+              .min = TASK_LEASE_MIN_MS, .max = TASK_LEASE_MAX_MS,
+              .standard = TASK_LEASE_DEFAULT_MS),
+    CLAIM_ROW("finish", claim.finish, FORM_HOOK, FORM_SET, .hook = &ends_hook,
+              .schema = "{\"$ref\":\"#/components/schemas/FinishRequest\"}"),
+};
+/* clang-format on */
+const struct form claim_form = FORM(claim_rows);
+
+bool claim_read(struct json *json, struct claim_in *out, struct err *err)
+{
+    *out = (struct claim_in){0};
+    form_init(&claim_form, out);
+    if (!form_read_for(FORM_SET, json, &claim_form, out, NULL, NULL, err)) {
+        return false;
+    }
+    struct command_claim *claim = &out->claim;
+    claim->types = out->types.at;
+    claim->types_count = out->types.count;
+    claim->queues = out->queues.at;
+    claim->queues_count = out->queues.count;
+    claim->wait = claim->wait_ms > 0;
+    /* A team's task is claimed through its team, which knows who its members are. */
+    for (size_t i = 0; i < claim->queues_count; i++) {
+        if (reserved_for_teams(claim->queues[i])) {
+            return err_field(err, "queues",
+                             "queues must not name " STR_FMT
+                             ": it is a team's, see POST /api/teams/{id}/claim",
+                             STR_ARG(claim->queues[i]));
+        }
+    }
+    /* The engine trusts workers inside the server to live as long as it does: their leases do not
+     * end. */
+    return !task_worker_reserved(claim->worker) ||
+           err_field(err, "workerId",
+                     "workerId must not begin with errand: (the server's own workers)");
 }

@@ -15,6 +15,7 @@
 struct claim_in {
     struct command_claim claim;
     struct form_texts types, queues; /* of the claim, too */
+    bool finishes;                   /* it has a `finish`, perhaps an empty one */
 };
 MUST_CHECK bool claim_read(struct json *json, struct claim_in *out, struct err *err);
 extern const struct form claim_form; /* into a struct claim_in */

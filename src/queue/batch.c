@@ -38,6 +38,7 @@ void batch_fini(struct batch *batch)
     mem_free(batch->walk.born.at);
     mem_free(batch->walk.unfollowed.at);
     mem_free(batch->proposals);
+    mem_free(batch->returns);
     mem_free(batch->aborts);
     event_batch_free(batch->events);
     arena_fini(&batch->arena);

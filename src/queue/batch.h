@@ -52,7 +52,10 @@ struct batch {
     size_t proposals_count, proposals_room;
     struct pool *pools; /* taken for several claims that want the same */
     size_t nothing_count;
-    bool asked_rows;  /* propose.c: claims were proposed rows, not hints */
+    bool asked_rows; /* propose.c: claims were proposed rows, not hints */
+    bool may_return; /* claim_ends.c: what a claim was proposed may go back to the others */
+    size_t *returns; /* what does: 1 + places among the proposals */
+    size_t returns_count, returns_room;
     bool rooms_known; /* shared.c: every limited queue was asked */
 
     struct command *turns[TURNS_AT_ONCE]; /* turn.c: claims of the engine's own */

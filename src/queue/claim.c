@@ -42,6 +42,10 @@ void prepare_claim(struct batch *batch, struct command *command)
     struct command_claim *claim = &command->claim;
     claim->count = claim->proposal = 0;
     claim->tasks = NULL;
+    if (command_ends(command) != NULL) {
+        claim->ending = ENDING_OPEN;
+        prepare_finish(batch, command);
+    }
     if (claim->wait_ms > 0 && claim->deadline_real_ms == 0) { /* a second batch gives no new time */
         claim->deadline_real_ms = real_ms() + claim->wait_ms;
     }
@@ -51,7 +55,8 @@ void prepare_claim(struct batch *batch, struct command *command)
                  claim->any_queue);
     claim->signal = worker->signal;
     if (!engine->draining && worker->signal == SIGNAL_NONE) {
-        claim_propose(batch, command);
+        size_t n = claim_propose(batch, command);
+        batch->may_return = batch->may_return || (n > 0 && command_ends(command) != NULL);
     }
 }
 
@@ -213,11 +218,14 @@ static bool may_wait(struct batch *batch, struct command *command)
     return command->claim.any_queue || lanes_admit(&engine->lanes, names, count, &command->err);
 }
 
-/* A claim that got nothing because another command of this batch was faster asks again at once: a
- * waiting one from its place in the line, where a stop can find it, others in the next batch. */
+/* A claim that got nothing because another command of this batch was faster, or has what it may
+ * give back, asks again at once: a waiting one from its place in the line, where a stop can find
+ * it, others in the next batch. */
 static void on_nothing(struct batch *batch, struct command *command, bool again)
 {
-    if (command->claim.wait && may_wait(batch, command)) {
+    if (command_ends(command) != NULL) { /* it waits once they are on disk; see claim_ends.c */
+        batch_defer(batch, command);
+    } else if (command->claim.wait && may_wait(batch, command)) {
         list_remove(&command->link);
         claim_park(batch->engine, command);
         if (again) {
@@ -230,19 +238,27 @@ static void on_nothing(struct batch *batch, struct command *command, bool again)
     }
 }
 
-void on_claim(struct batch *batch, struct command *command)
+void claim_settle(struct batch *batch, struct command *command)
 {
     bool again = false;
     if (batch->engine->draining) { /* what was proposed goes back, see publish.c */
         command->claim.proposal = 0;
-        err_set(&command->err, ERR_UNAVAILABLE,
-                "the server is stopping and hands out no more tasks");
+        command->claim.signal = SIGNAL_QUIET;
+        if (command->claim.finish.count == 0) {
+            err_set(&command->err, ERR_UNAVAILABLE,
+                    "the server is stopping and hands out no more tasks");
+        }
         batch_answer(batch, command);
+        return;
+    }
+    if (claim_overtaken(batch, command)) {
+        claim_look_again(batch, command);
         return;
     }
     if (command->claim.proposal != 0) {
         again = !claim_decide(batch, command);
     }
+    again = again || batch->returns_count > 0;
     if (command->claim.count == 0) { /* what an operator said in this very batch counts too */
         command->claim.signal = worker_get(&batch->engine->workers, command->claim.worker)->signal;
     }
@@ -250,6 +266,20 @@ void on_claim(struct batch *batch, struct command *command)
         on_nothing(batch, command, again);
     } else {
         batch_answer(batch, command);
+    }
+}
+
+/* What stays among the commands is left to claims_after_ends(). */
+void on_claim(struct batch *batch, struct command *command)
+{
+    if (command_ends(command) == NULL) {
+        if (!batch->may_return) {
+            claim_settle(batch, command);
+        }
+    } else if (finish_all(batch, command)) {
+        command->claim.ending = ENDING_DECIDED;
+    } else {
+        claim_look_again(batch, command);
     }
 }
 
@@ -339,6 +369,10 @@ void claims_decide(struct batch *batch)
         if (!is_waiting(command)) {
             continue; /* a new one: on_claim() decides it in its turn */
         }
+        if (claim_overtaken(batch, command)) {
+            command->claim.proposal = 0; /* it goes back, see publish.c, and the line is woken */
+            continue;
+        }
         bool again = !decide_proposal(batch, &batch->proposals[i]);
         if (command->claim.count > 0 || !command->claim.wait) {
             claim_unpark(batch->engine, command);
@@ -369,6 +403,8 @@ void claims_give_back(struct batch *batch)
             claim_reserve(batch, hint, -1);
             if (item != NULL && item->refused) { /* the store would refuse it again at once */
                 shared_offer_later(batch->engine, hint);
+            } else if (batch->asked_rows) { /* the broker has it still, or has lost it anyway */
+                lanes_wake(&batch->engine->lanes, hint->queue);
             } else if (item == NULL || !item->parked) {
                 broker_give_back(broker, hint);
             }
@@ -409,8 +445,21 @@ void claims_time_out(struct batch *batch)
     }
 }
 
+static void stop_deferred(const struct list *commands, uint64_t serial)
+{
+    LIST_EACH(commands, it)
+    {
+        struct command *other = HOLDER(it, struct command, link);
+        if (other->kind == COMMAND_CLAIM && other->claim.serial == serial) {
+            other->claim.wait = false;
+        }
+    }
+}
+
 void on_claim_stop(struct batch *batch, struct command *command)
 {
+    stop_deferred(&batch->deferred, command->claim_stop.serial);
+    stop_deferred(&batch->commands, command->claim_stop.serial);
     LIST_EACH(&batch->engine->claims.waiting, it)
     {
         struct command *waiting = HOLDER(it, struct command, claim.waiting);

@@ -51,8 +51,25 @@ MUST_CHECK bool claim_start(struct batch *batch, struct item *item, struct comma
 bool claim_unstart(struct batch *batch, struct item *item); /* the store did not let it start */
 void claims_give_back(struct batch *batch);                 /* the batch came to nothing */
 
+void claim_settle(struct batch *batch, struct command *command); /* it is answered, or waits */
+
+/* claim_ends.c: claims that end attempts first. */
+void claims_after_ends(struct batch *batch); /* decides what on_claim() left among the commands */
+
+/* return.c: proposals that go back undecided; publish.c sees to their hints. */
+void claim_look_again(struct batch *batch, struct command *command); /* in the next batch */
+/* Something goes back that must come before what this one was proposed, or another claim has
+ * started a task of the same document. */
+bool claim_overtaken(struct batch *batch, const struct command *command);
+/* Where a task of this queue and document does not run after all, others may start that come before
+ * the hint: below a limit anybody, of the document whoever stands in line. */
+bool proposal_lets_others(struct batch *batch, struct str queue, struct str document,
+                          const struct hint *last);
+void claims_ends_saved(struct batch *batch); /* the batch is on disk */
+
 /* meet.c: claims that wait take what this batch creates. */
 void claims_meet(struct batch *batch);
+bool claim_wants(const struct command_claim *claim, struct str queue, struct str type);
 void claims_met(struct batch *batch, bool committed); /* they are answered, or wait on */
 
 /* ---- Waiting ---- */

@@ -61,6 +61,15 @@ const struct command_row *command_row(enum command_kind kind)
     return &rows[kind];
 }
 
+const struct command_finish *command_ends(const struct command *command)
+{
+    bool claims = command->kind == COMMAND_CLAIM && command->claim.ending != ENDING_SAVED &&
+                  command->claim.finish.count > 0;
+    return command->kind == COMMAND_FINISH ? &command->finish
+           : claims                        ? &command->claim.finish
+                                           : NULL;
+}
+
 bool command_is_from(const struct command *command, unsigned senders)
 {
     return (command_row(command->kind)->senders & senders) != 0;

@@ -86,6 +86,33 @@ struct command_create {
 
 /* ---- Working ---- */
 
+struct finish {
+    struct task_id id;
+    struct task_lease lease;
+    enum task_outcome
+        outcome; /* COMPLETED, FAILED, RELEASED; in the server TIMEOUT, CANCELLED too */
+    struct str result;
+    struct task_error error;
+    bool retry;             /* of FAILED */
+    int64_t retry_after_ms; /* of FAILED: its retry waits at least this long */
+    int64_t delay_ms;       /* of RELEASED */
+    struct task_cost cost;
+    struct err err;   /* out: each item has its own */
+    struct task task; /* out: whole */
+};
+
+struct command_finish {
+    struct finish *items;
+    size_t count;
+};
+
+/* How far the finishes are that a claim brings along. */
+enum claim_ending {
+    ENDING_OPEN,    /* to be decided, or decided in a batch that came to nothing */
+    ENDING_DECIDED, /* in the batch that is under way, or whose commit answered the claim */
+    ENDING_SAVED,   /* on disk, whatever becomes of the claim */
+};
+
 struct command_claim {
     struct str worker;
     const struct str
@@ -103,9 +130,11 @@ struct command_claim {
     int64_t (*lease_of)(const struct task *task); /* the task's own lease instead; or NULL */
     bool wait; /* hold the answer until there is a task, wait_ms have passed, or COMMAND_CLAIM_STOP
                   names the serial */
-    int64_t wait_ms;    /* of real time, also where the clock is wound by hand; 0: no limit */
-    uint64_t serial;    /* the sender's own number for this claim, unique per engine */
-    struct task *tasks; /* out: whole tasks, RUNNING, their token in `token` */
+    int64_t wait_ms; /* of real time, also where the clock is wound by hand; 0: no limit */
+    uint64_t serial; /* the sender's own number for this claim, unique per engine */
+    struct command_finish finish; /* attempts that are ended first; each has its own answer */
+    enum claim_ending ending;     /* out: ENDING_SAVED: they hold even if the claim failed */
+    struct task *tasks;           /* out: whole tasks, RUNNING, their token in `token` */
     struct claim_facts {
         struct task_dependency *dependencies;
         size_t dependencies_count;
@@ -134,26 +163,6 @@ struct command_heartbeat {
     bool cancel_requested;     /* out */
     int64_t lease_until_ms;    /* out */
     enum worker_signal signal; /* out: what is asked of the worker */
-};
-
-struct finish {
-    struct task_id id;
-    struct task_lease lease;
-    enum task_outcome
-        outcome; /* COMPLETED, FAILED, RELEASED; in the server TIMEOUT, CANCELLED too */
-    struct str result;
-    struct task_error error;
-    bool retry;             /* of FAILED */
-    int64_t retry_after_ms; /* of FAILED: its retry waits at least this long */
-    int64_t delay_ms;       /* of RELEASED */
-    struct task_cost cost;
-    struct err err;   /* out: each item has its own */
-    struct task task; /* out: whole */
-};
-
-struct command_finish {
-    struct finish *items;
-    size_t count;
 };
 
 /* ---- Working inside the server ---- */
@@ -436,6 +445,8 @@ struct command_row {
     const char *held; /* its answer may wait beyond its batch, until ...; NULL: it does not */
 };
 const struct command_row *command_row(enum command_kind kind);
+/* The attempts that it is still to end, of a finish or of a claim; NULL: none. */
+const struct command_finish *command_ends(const struct command *command);
 bool command_is_from(const struct command *command,
                      unsigned senders); /* may one of them send it? */
 

@@ -24,6 +24,9 @@ void prepare_heartbeat(struct batch *batch, struct command *command);
 void on_heartbeat(struct batch *batch, struct command *command);
 void prepare_finish(struct batch *batch, struct command *command);
 void on_finish(struct batch *batch, struct command *command);
+/* Ends the attempts of command_ends(). False: another command of this batch has changed one of
+ * them. */
+MUST_CHECK bool finish_all(struct batch *batch, struct command *command);
 void on_returned(struct batch *batch, struct command *command); /* stray.c */
 
 void prepare_one(struct batch *batch, struct command *command); /* steer.c */

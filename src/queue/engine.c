@@ -170,6 +170,7 @@ static void decide_all(struct batch *batch)
         }
         decide(batch, HOLDER(it, struct command, link));
     }
+    claims_after_ends(batch);
     claims_time_out(batch);
     claims_decide(batch);
     turns_decide(batch);
@@ -232,6 +233,7 @@ static void succeed(struct batch *batch)
     struct engine *engine = batch->engine;
     struct list deferred;
     list_init(&deferred);
+    claims_ends_saved(batch);
     move_all(&deferred, &batch->deferred); /* before those that came after them */
     move_all(&deferred, &engine->pending);
     move_all(&engine->pending, &deferred);

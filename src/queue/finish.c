@@ -62,8 +62,9 @@ void on_heartbeat(struct batch *batch, struct command *command)
 
 void prepare_finish(struct batch *batch, struct command *command)
 {
-    for (size_t i = 0; i < command->finish.count; i++) {
-        batch_need(batch, command->finish.items[i].id, true);
+    const struct command_finish *ends = command_ends(command);
+    for (size_t i = 0; i < ends->count; i++) {
+        batch_need(batch, ends->items[i].id, true);
     }
 }
 
@@ -119,10 +120,11 @@ static bool finish_one(struct batch *batch, struct finish *finish, struct item *
     return true;
 }
 
-static bool any_busy(struct batch *batch, struct command *command)
+static bool any_busy(struct batch *batch, const struct command *command,
+                     const struct command_finish *ends)
 {
-    for (size_t i = 0; i < command->finish.count; i++) {
-        struct item *item = batch_item(batch, command->finish.items[i].id);
+    for (size_t i = 0; i < ends->count; i++) {
+        struct item *item = batch_item(batch, ends->items[i].id);
         if (item == NULL) {
             return false;
         }
@@ -133,14 +135,14 @@ static bool any_busy(struct batch *batch, struct command *command)
     return false;
 }
 
-void on_finish(struct batch *batch, struct command *command)
+bool finish_all(struct batch *batch, struct command *command)
 {
-    if (any_busy(batch, command)) {
-        batch_defer(batch, command);
-        return;
+    const struct command_finish *ends = command_ends(command);
+    if (any_busy(batch, command, ends)) {
+        return false;
     }
-    for (size_t i = 0; i < command->finish.count; i++) {
-        struct finish *finish = &command->finish.items[i];
+    for (size_t i = 0; i < ends->count; i++) {
+        struct finish *finish = &ends->items[i];
         struct item *item;
         finish->err = ERR_INIT;
         if (batch_find(batch, finish->id, &item, &finish->err) &&
@@ -148,5 +150,14 @@ void on_finish(struct batch *batch, struct command *command)
             finish->task = task_copy(command->arena, &item->now);
         }
     }
-    batch_answer(batch, command);
+    return true;
+}
+
+void on_finish(struct batch *batch, struct command *command)
+{
+    if (finish_all(batch, command)) {
+        batch_answer(batch, command);
+    } else {
+        batch_defer(batch, command);
+    }
 }

@@ -121,8 +121,9 @@ static void hear_workers(struct batch *batch)
         if (command->kind == COMMAND_HEARTBEAT) {
             hear_one(batch, command->heartbeat.id, command->heartbeat.lease, false);
         }
-        for (size_t i = 0; command->kind == COMMAND_FINISH && i < command->finish.count; i++) {
-            const struct finish *finish = &command->finish.items[i];
+        const struct command_finish *ends = command_ends(command);
+        for (size_t i = 0; ends != NULL && i < ends->count; i++) {
+            const struct finish *finish = &ends->items[i];
             hear_one(batch, finish->id, finish->lease, true);
         }
     }

@@ -71,12 +71,12 @@ static bool names(const struct str *list, size_t count, struct str name)
     return false;
 }
 
-static bool wants(const struct command_claim *claim, const struct task *task)
+bool claim_wants(const struct command_claim *claim, struct str queue, struct str type)
 {
     size_t count;
     const struct str *queues = claim_queues(claim, &count);
-    return (claim->types_count == 0 || names(claim->types, claim->types_count, task->type)) &&
-           (claim->any_queue || names(queues, count, task->queue));
+    return (claim->types_count == 0 || names(claim->types, claim->types_count, type)) &&
+           (claim->any_queue || names(queues, count, queue));
 }
 
 static struct command *first_in(struct batch *batch, const struct list *line,
@@ -93,7 +93,8 @@ static struct command *first_in(struct batch *batch, const struct list *line,
         /* Workers inside the server take quick tasks by the dozen: they ask the broker. */
         bool is_free = claim->wait && claim->proposal == 0 && claim->count == 0 &&
                        claim->signal == SIGNAL_NONE && claim->quick == NULL;
-        if (is_free && wants(claim, task) && !claim_may_find(batch, claim)) {
+        if (is_free && claim_wants(claim, task->queue, task->type) &&
+            !claim_may_find(batch, claim)) {
             return command;
         }
     }
@@ -125,7 +126,7 @@ static void serve(struct batch *batch, struct command *command, struct order **o
     claim->tasks = arena_array(command->arena, struct task, most);
     claim->facts = arena_array(command->arena, struct claim_facts, most);
     for (size_t i = 0; i < n && claim->count < most; i++) {
-        if (orders[i] != NULL && wants(claim, &orders[i]->task) &&
+        if (orders[i] != NULL && claim_wants(claim, orders[i]->task.queue, orders[i]->task.type) &&
             start(batch, &orders[i]->task, command)) {
             orders[i] = NULL;
         }

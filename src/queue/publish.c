@@ -360,8 +360,11 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
     if (item->was.state == TASK_RUNNING || item->now.state != TASK_RUNNING) {
         lanes_wake(&batch->engine->lanes, hint->queue); /* the place it did not take is another's */
     }
-    if (item->found && item->owner == NULL && item->now.state == TASK_QUEUED &&
-        !item->now.container) {
+    bool unchanged = item->found && item->owner == NULL && item->now.state == TASK_QUEUED &&
+                     !item->now.container;
+    if (unchanged && batch->asked_rows) {
+        publish_offer(batch->engine, &item->now); /* its row cannot say who holds its document */
+    } else if (unchanged) {
         broker_give_back(broker, hint);
     } else if (item->claim != NULL && item->now.state == TASK_COMPLETED) {
         publish_hold(batch->engine,

@@ -112,6 +112,48 @@ TEST(many_endings_are_answered_one_by_one)
     CHECK_STR(rig_text(&rig, "2.id"), NO_TASK);
 }
 
+TEST(a_claim_finishes_first_and_answers_both)
+{
+    RIG(rig);
+    rig_create(&rig, "{'taskType':'a'}");
+    rig_create(&rig, "{'taskType':'b'}");
+    struct rig_claimed claimed = rig_claim(&rig);
+    CHECK_EQ(rig_ask(&rig, "POST /api/claim",
+                     rig_printf(&rig,
+                                "{'workerId':'w','finish':[{'id':'%s','lease':'%s',"
+                                "'outcome':'complete','result':5},{'id':'" NO_TASK
+                                "','lease':'x','outcome':'release'}]}",
+                                claimed.id, claimed.lease)),
+             200);
+    CHECK_STR(rig_text(&rig, "tasks.0.taskType"), "b");
+    CHECK_STR(rig_raw(&rig, "finished.0.status"), "200");
+    CHECK_STR(rig_text(&rig, "finished.0.task.state"), "COMPLETED");
+    CHECK_STR(rig_raw(&rig, "finished.1.status"), "404");
+    CHECK_EQ(rig_ask(&rig, "POST /api/claim", "{'workerId':'w','finish':[]}"), 200);
+    CHECK_STR(rig_raw(&rig, "finished"), "[]");
+    CHECK_EQ(rig_ask(&rig, "POST /api/claim", "{'workerId':'w'}"), 200);
+    CHECK(str_absent(rig_raw(&rig, "finished")));
+}
+
+TEST(a_finish_counts_though_its_client_leaves_while_the_claim_waits)
+{
+    RIG(rig);
+    rig_create(&rig, "{'taskType':'a'}");
+    struct rig_claimed claimed = rig_claim(&rig);
+    {
+        CLIENT(worker, &rig.stand);
+        rig_say(&worker, "POST /api/claim",
+                rig_printf(&rig,
+                           "{'workerId':'w','waitMs':60000,'finish':[{'id':'%s','lease':'%s',"
+                           "'outcome':'complete'}]}",
+                           claimed.id, claimed.lease));
+        rig_until(&rig, "GET /api/stats", "waitingClaims", "1");
+    }
+    rig_until(&rig, "GET /api/stats", "waitingClaims", "0");
+    CHECK_EQ(rig_ask(&rig, rig_printf(&rig, "GET /api/tasks/%s", claimed.id), ""), 200);
+    CHECK_STR(rig_text(&rig, "state"), "COMPLETED");
+}
+
 /* ---- Waiting ---- */
 
 TEST(a_waiting_claim_gets_the_task_that_arrives)

@@ -1,6 +1,8 @@
 /* tests/net/test_work_in.c: what workers say, out of JSON.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include "net/work_in.h"
 
 #include "test.h"
@@ -281,4 +283,43 @@ TEST(one_malformed_ending_refuses_them_all)
         CHECK_EQ(b.err.kind, ERR_INVALID);
         CHECK_STR(str_of(b.err.field), bad[i][1]);
     }
+}
+
+TEST(a_claim_may_bring_endings_along)
+{
+    static const char *const bad[][2] = {
+        {"5", "finish"},
+        {"null", "finish"},
+        {"[1]", "finish[0]"},
+        {"[{\"id\":\"" ID "\",\"outcome\":\"complete\"}]", "finish[0].lease"},
+        {"[{\"id\":\"" ID "\"," LEASE ",\"outcome\":\"fail\",\"result\":1}]", "finish[0].result"},
+    };
+    SCOPED(bench_fini) struct bench b = {0};
+    CHECK(claim(&b, "{\"workerId\":\"w\",\"finish\":[{\"id\":\"" ID "\"," LEASE
+                    ",\"outcome\":\"complete\"}]}"));
+    CHECK(b.in.finishes);
+    CHECK_EQ(b.in.claim.finish.count, 1);
+    CHECK(claim(&b, "{\"workerId\":\"w\"}"));
+    CHECK(!b.in.finishes);
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        char body[512];
+        snprintf(body, sizeof body, "{\"workerId\":\"w\",\"finish\":%s}", bad[i][0]);
+        CHECK(!claim(&b, body));
+        CHECK_EQ(b.err.kind, ERR_INVALID);
+        CHECK_STR(str_of(b.err.field), bad[i][1]);
+    }
+}
+
+TEST(a_claim_with_too_many_endings_names_the_field)
+{
+    SCOPED(bench_fini) struct bench b = {0};
+    SCOPED(buf_fini) struct buf body = BUF_INIT(MIB);
+    buf_c(&body, "{\"workerId\":\"w\",\"finish\":[");
+    for (int i = 0; i <= FINISH_MAX; i++) {
+        buf_c(&body, i == 0 ? "" : ",");
+        buf_c(&body, "{\"id\":\"" ID "\"," LEASE ",\"outcome\":\"complete\"}");
+    }
+    buf_c(&body, "]}");
+    CHECK(!claim(&b, buf_c_text(&body)));
+    CHECK_STR(str_of(b.err.field), "finish");
 }

@@ -67,6 +67,13 @@ static bool is_parent(struct sim *sim, struct task_id id)
     return known != NULL && known->seen.container;
 }
 
+static void name_ends(struct sim *sim, const struct command_finish *ends)
+{
+    for (size_t i = 0; i < ends->count; i++) {
+        know_name(sim, ends->items[i].id);
+    }
+}
+
 static void name_all(struct sim *sim, const struct call *call)
 {
     const struct command *command = &call->command;
@@ -82,7 +89,7 @@ static void name_all(struct sim *sim, const struct call *call)
         }
         break;
     case COMMAND_FINISH:
-        know_name(sim, command->finish.items[0].id);
+        name_ends(sim, &command->finish);
         break;
     case COMMAND_HEARTBEAT:
         know_name(sim, command->heartbeat.id);
@@ -110,6 +117,9 @@ static void learn(struct sim *sim)
             name_bulk(sim);
         } else if (call->answered && call->command.err.kind == ERR_NONE) {
             name_all(sim, call);
+        }
+        if (call->command.kind == COMMAND_CLAIM && sim_has_ended(call)) {
+            name_ends(sim, &call->command.claim.finish);
         }
     }
 }
@@ -285,6 +295,19 @@ static void check_failed(struct sim *sim, const struct command *command)
     }
 }
 
+/* The finishes of a claim, once: after the batch that wrote them. */
+static void check_ends(struct sim *sim, struct call *call)
+{
+    const struct command_finish *ends = &call->command.claim.finish;
+    if (call->command.kind != COMMAND_CLAIM || call->ended || !sim_has_ended(call)) {
+        return;
+    }
+    call->ended = true;
+    for (size_t i = 0; i < ends->count; i++) {
+        check_finish(sim, &ends->items[i]);
+    }
+}
+
 static void check_answer(struct sim *sim, const struct call *call)
 {
     const struct command *command = &call->command;
@@ -336,6 +359,7 @@ void check_batch(struct sim *sim)
     }
     rule_check(sim);
     for (size_t i = 0; i < sim->calls_count; i++) {
+        check_ends(sim, sim->calls[i]);
         if (sim->calls[i]->answered) {
             check_answer(sim, sim->calls[i]);
         }

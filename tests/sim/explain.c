@@ -144,6 +144,10 @@ static bool by_call(const struct call *call, const struct known *known)
     if (command->kind == COMMAND_BULK) {
         return by_bulk(&command->bulk, known); /* it acts before it is answered */
     }
+    if (command->kind == COMMAND_CLAIM && sim_has_ended(call) &&
+        by_finish(&command->claim.finish, known)) {
+        return true; /* it ends attempts before it is answered, and whatever it is answered */
+    }
     if (!call->answered || command->err.kind != ERR_NONE) {
         return false;
     }

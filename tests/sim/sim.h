@@ -85,8 +85,16 @@ struct call {
     struct command command;
     bool answered;
     bool waits;             /* a claim that may wait, or was stopped while it did */
+    bool ended;             /* a claim whose finishes were checked */
     struct task_lease said; /* of a finish; a seeded bug gives the engine another */
 };
+
+/* A claim of which the sim may be sure that its finishes are on the disk. */
+static inline bool sim_has_ended(const struct call *call)
+{
+    return call->command.claim.ending == ENDING_SAVED ||
+           (call->answered && call->command.err.kind == ERR_NONE);
+}
 
 /* What the sim believes about a queue's limits. */
 struct queue_rule {

@@ -3,7 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "sim.h"
 
-#define ROUNDS_MAX 1000 /* of working everything off at the end */
+#define ROUNDS_MAX   1000 /* of working everything off at the end */
+#define FINISHES_MAX 3    /* that one claim brings along */
 
 static struct str maybe(struct sim *sim, const struct str *names, size_t count, unsigned percent)
 {
@@ -223,31 +224,62 @@ static void do_heartbeat(struct sim *sim)
     }
 }
 
-static void do_finish(struct sim *sim)
+/* How some attempt ends, by its current lease or an old one; NULL: there is none. */
+static const struct known *any_finish(struct sim *sim, struct finish *out)
 {
     struct task_lease lease;
     const struct known *known = any_lease(sim, &lease);
+    if (known != NULL) {
+        *out = (struct finish){.id = known->id,
+                               .lease = lease,
+                               .outcome = sim_chance(sim, 50)   ? OUTCOME_COMPLETED
+                                          : sim_chance(sim, 60) ? OUTCOME_FAILED
+                                                                : OUTCOME_RELEASED,
+                               .error = {.code = STR("oops"), .message = STR("it broke")},
+                               .retry = sim_chance(sim, 80),
+                               .delay_ms = sim_chance(sim, 50) ? 0 : 1500,
+                               .cost = TASK_COST_NONE};
+    }
+    return known;
+}
+
+static void trace_finish(struct sim *sim, const struct known *known, const struct finish *finish)
+{
+    sim_trace(sim, "finish #%d attempt %d: %s", know_number(sim, known), finish->lease.attempt,
+              task_outcome_name(finish->outcome));
+}
+
+static void do_finish(struct sim *sim)
+{
+    struct finish *finish = arena_new(&sim->arena, struct finish);
+    const struct known *known = any_finish(sim, finish);
     if (known == NULL) {
         return;
     }
     struct call *call = world_call(sim, COMMAND_FINISH);
-    struct finish *finish = arena_new(&sim->arena, struct finish);
-    *finish = (struct finish){.id = known->id,
-                              .lease = lease,
-                              .outcome = sim_chance(sim, 50)   ? OUTCOME_COMPLETED
-                                         : sim_chance(sim, 60) ? OUTCOME_FAILED
-                                                               : OUTCOME_RELEASED,
-                              .error = {.code = STR("oops"), .message = STR("it broke")},
-                              .retry = sim_chance(sim, 80),
-                              .delay_ms = sim_chance(sim, 50) ? 0 : 1500,
-                              .cost = TASK_COST_NONE};
-    call->said = lease;
+    trace_finish(sim, known, finish);
+    call->said = finish->lease;
     if (sim->bug == BUG_STALE_FINISH && known->seen.state == TASK_RUNNING) {
         finish->lease = (struct task_lease){known->seen.attempt, known->seen.token};
     }
     call->command.finish = (struct command_finish){finish, 1};
-    sim_trace(sim, "finish #%d attempt %d: %s", know_number(sim, known), lease.attempt,
-              task_outcome_name(finish->outcome));
+    world_give(sim, call);
+}
+
+/* A worker in its rhythm: what it has done and what it will do, in one command. */
+static void do_finish_and_claim(struct sim *sim)
+{
+    struct call *call = any_claim(sim);
+    struct command_finish *ends = &call->command.claim.finish;
+    ends->items = arena_array(&sim->arena, struct finish, FINISHES_MAX);
+    for (size_t n = 1 + sim_pick(sim, FINISHES_MAX); n > 0; n--) {
+        const struct known *known = any_finish(sim, &ends->items[ends->count]);
+        if (known != NULL) {
+            trace_finish(sim, known, &ends->items[ends->count++]);
+        }
+    }
+    call->waits = call->command.claim.wait = sim_chance(sim, 50);
+    sim_trace(sim, "... and claim %zu%s", call->command.claim.max, call->waits ? ", waits" : "");
     world_give(sim, call);
 }
 
@@ -359,12 +391,12 @@ static void do_race(struct sim *sim)
 static const struct {
     unsigned weight;
     void (*act)(struct sim *);
-} acts[] = {{20, do_create},    {18, do_claim},   {18, do_finish},   {6, do_heartbeat},
-            {5, do_cancel},     {4, do_revive},   {4, do_change},    {2, do_remove},
-            {1, do_bulk},       {3, do_queue},    {2, do_ask},       {3, do_stop},
-            {1, do_why},        {2, do_return},   {18, do_time},     {2, do_full},
-            {1, do_cut_off},    {1, world_crash}, {2, do_lose_hint}, {1, do_double_hint},
-            {3, do_stale_hint}, {3, do_race},     {8, outage_step}};
+} acts[] = {{20, do_create},     {14, do_claim},     {14, do_finish},  {8, do_finish_and_claim},
+            {6, do_heartbeat},   {5, do_cancel},     {4, do_revive},   {4, do_change},
+            {2, do_remove},      {1, do_bulk},       {3, do_queue},    {2, do_ask},
+            {3, do_stop},        {1, do_why},        {2, do_return},   {18, do_time},
+            {2, do_full},        {1, do_cut_off},    {1, world_crash}, {2, do_lose_hint},
+            {1, do_double_hint}, {3, do_stale_hint}, {3, do_race},     {8, outage_step}};
 
 void step_any(struct sim *sim)
 {

@@ -1,7 +1,7 @@
 # tests/system/test_finish.py: how attempts end, well, badly, twice or too late.
 #
 # SPDX-License-Identifier: MIT
-from errand import START, check, has, later, main, parse_time, same, test, together
+from errand import START, check, has, later, main, parse_time, same, test, together, wait_for
 
 ERROR = {"code": "boom", "message": "it broke", "detail": {"line": 3}}
 MIB = 1024 * 1024
@@ -418,6 +418,77 @@ def a_malformed_finish_changes_nothing(s):
     s.post("/api/finish", [good] * 1001, 400)
     same(s.post("/api/finish", []), [])
     has(s.show(task), state="RUNNING")
+
+
+# ---- Claims that finish first ----
+
+
+def end_of(task, outcome="complete", **more):
+    return {"id": task["id"], "lease": task["lease"], "outcome": outcome, **more}
+
+
+@test(clock=START)
+def one_request_ends_a_task_and_takes_the_next(s):
+    for name in "abc":
+        s.create(name)
+    task = s.claim_one()
+    for left in (1, 0):
+        answer = s.post("/api/claim", {"workerId": "w", "finish": [end_of(task, result=left)]})
+        has(answer["finished"][0], id=task["id"], status=200)
+        has(answer["finished"][0]["task"], state="COMPLETED", result=left)
+        task = answer["tasks"][0]
+    answer = s.post("/api/claim", {"workerId": "w", "finish": [end_of(task), end_of(task, "fail")]})
+    same([row["status"] for row in answer["finished"]], [200, 409])
+    same(answer["tasks"], [])
+    same(len(s.get("/api/tasks?state=COMPLETED")), 3)
+
+
+@test(clock=START)
+def a_claim_that_finishes_sees_what_the_finish_set_free(s):
+    s.call("PUT", "/api/queues/q", {"maxConcurrent": 1}, 200)
+    s.create("first", documentId="d")
+    held = s.claim_one()
+    s.create("low", priority="LOW")
+    s.create("second", documentId="d", priority="HIGH")
+    answer = s.post("/api/claim", {"workerId": "w", "finish": [end_of(held)]})
+    same(answer["tasks"][0]["taskType"], "second")
+    s.create("limited", queue="q")
+    s.create("limited too", queue="q")
+    held = s.claim_one(queues=["q"])
+    same(s.claim(queues=["q"]), [])
+    answer = s.post("/api/claim", {"workerId": "w", "queues": ["q"], "finish": [end_of(held)]})
+    same(answer["tasks"][0]["taskType"], "limited too")
+    held = answer["tasks"][0]
+    answer = s.post("/api/claim", {"workerId": "w", "queues": ["q"], "finish": [end_of(held, "release")]})
+    has(answer["tasks"][0], id=held["id"], attempt=2, retries=0)
+
+
+@test(clock=START)
+def a_finish_does_not_wait_for_its_claim(s):
+    s.create("a")
+    task = s.claim_one()
+
+    def come():
+        wait_for(lambda: s.show(task)["state"] == "COMPLETED")
+        return s.create("b")
+
+    answer, created = together(
+        lambda: s.post("/api/claim", {"workerId": "w", "waitMs": 60000, "finish": [end_of(task)]}), come)
+    same(answer["tasks"][0]["id"], created["id"])
+    same(answer["finished"][0]["status"], 200)
+
+
+@test()
+def a_malformed_finish_refuses_the_claim_with_it(s):
+    s.create("a")
+    s.create("b")
+    task = s.claim_one()
+    for bad, field in ((5, "finish"), ([5], "finish[0]"), ([{**end_of(task), "nope": 1}], "finish[0].nope"),
+                       ([end_of(task)] * 1001, "finish")):
+        answer = s.call("POST", "/api/claim", {"workerId": "w", "finish": bad}, 400)
+        same(answer.json["error"]["field"], field)
+    has(s.show(task), state="RUNNING")
+    same(len(s.get("/api/tasks?state=QUEUED")), 1)
 
 
 # ---- Expiry ----

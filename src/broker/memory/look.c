@@ -105,6 +105,25 @@ size_t memory_ahead(struct broker *broker, struct task_id id)
     return n;
 }
 
+bool memory_waits_before(struct broker *broker, struct str document, const struct hint *hint)
+{
+    const struct document *known = document_find(memory_of(broker), document);
+    size_t level = (size_t)hint->priority - TASK_LOW;
+    struct key key = {hint->queued_ms, hint->id.hi};
+    if (known == NULL) {
+        return false;
+    }
+    LIST_EACH(&known->groups, at)
+    {
+        const struct group *group = group_of(at);
+        if (group->lane->level > level ||
+            (group->lane->level == level && key_before(line_first(&group->line)->key, key))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool memory_knows(struct broker *broker, struct task_id id)
 {
     return entry_find(memory_of(broker), id) != NULL;

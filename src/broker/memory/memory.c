@@ -151,6 +151,7 @@ static const struct broker_ops memory_ops = {
     .document = memory_document,
     .held = memory_held,
     .ahead = memory_ahead,
+    .waits_before = memory_waits_before,
     .knows = memory_knows,
     .ready_count = memory_ready_count,
     .oldest_ms = memory_oldest_ms,

@@ -110,6 +110,7 @@ void memory_document(struct broker *broker, struct str document, size_t most, st
 size_t memory_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
                    struct broker_document **out);
 size_t memory_ahead(struct broker *broker, struct task_id id);
+bool memory_waits_before(struct broker *broker, struct str document, const struct hint *hint);
 bool memory_knows(struct broker *broker, struct task_id id);
 size_t memory_ready_count(struct broker *broker);
 int64_t memory_oldest_ms(struct broker *broker, struct str queue);
