@@ -69,6 +69,38 @@ void human_when(struct buf *buf, const struct paper *paper, struct str time)
     }
 }
 
+void human_exact(struct buf *buf, const struct paper *paper, struct str time)
+{
+    int64_t at_ms;
+    human_clean(buf, time);
+    if (time_parse(time, &at_ms, NULL)) {
+        bool ahead = at_ms > paper->now_ms;
+        buf_c(buf, ahead ? " (in " : " (");
+        human_span(buf, ahead ? at_ms - paper->now_ms : paper->now_ms - at_ms);
+        buf_c(buf, ahead ? ")" : " ago)");
+    }
+}
+
+void human_value(struct buf *buf, const struct paper *paper, struct str name, struct str value)
+{
+    char copy[32] = "", *end = copy;
+    int64_t at_ms;
+    memcpy(copy, value.ptr, MIN(value.len, sizeof copy - 1));
+    double number = strtod(copy, &end);
+    bool numeric = value.len > 0 && value.len < sizeof copy && *end == '\0';
+    if (numeric && str_ends(name, STR("PerSecond"))) {
+        buf_printf(buf, "%.*f/s", number < 10 ? 2 : 0, number);
+    } else if (numeric && str_ends(name, STR("Ms")) && number < 10) {
+        buf_printf(buf, "%.1fms", number);
+    } else if (numeric && str_ends(name, STR("Ms"))) {
+        human_span(buf, (int64_t)number);
+    } else if (time_parse(value, &at_ms, NULL)) {
+        human_exact(buf, paper, value);
+    } else {
+        human_clean(buf, value);
+    }
+}
+
 void human_bytes(struct buf *buf, int64_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};

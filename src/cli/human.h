@@ -19,8 +19,11 @@ struct paper {
 struct paper paper_stdout(void);
 
 void human_span(struct buf *buf, int64_t ms); /* "12ms", "3.4s", "5m 12s", "3d 4h" */
-void human_when(struct buf *buf, const struct paper *paper, struct str time); /* "3m ago" */
-void human_bytes(struct buf *buf, int64_t bytes);                             /* "12 MiB" */
+void human_when(struct buf *buf, const struct paper *paper, struct str time);  /* "3m ago" */
+void human_exact(struct buf *buf, const struct paper *paper, struct str time); /* and "(3m ago)" */
+/* A number by what its name ends with: Ms is a span, PerSecond a rate, At and now a time. */
+void human_value(struct buf *buf, const struct paper *paper, struct str name, struct str value);
+void human_bytes(struct buf *buf, int64_t bytes);   /* "12 MiB" */
 void human_clean(struct buf *buf, struct str text); /* control characters become '?' */
 size_t human_width(struct str text);                /* characters, not bytes */
 

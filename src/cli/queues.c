@@ -1,6 +1,9 @@
 /* cli/queues.c: `errand queues` and its verbs: see, limit, pause, resume and empty queues.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+#include <unistd.h>
+
 #include "cli/verb.h"
 #include "task/task.h"
 
@@ -8,6 +11,7 @@ struct queues {
     struct remote_options remote;
     int64_t max_concurrent, burst; /* negative: not given */
     double rate;
+    bool yes;
 };
 
 static const struct queues queues_defaults = {.max_concurrent = -1, .burst = -1, .rate = -1};
@@ -82,6 +86,48 @@ static enum exit_status run_set(const void *options, const struct words *words)
     return verb_request(&queues_set_verb, options, words);
 }
 
+/* A queue comes into being with its first task or setting: a mistyped name would be paused for
+ * ever, and nobody would know. */
+static bool may_make(struct remote *remote, const struct queues *queues, struct str name,
+                     struct err *err)
+{
+    struct str answer, path = remote_path(remote, "/api/queues/", name, "");
+    char line[8] = "";
+    struct err missing = ERR_INIT;
+    if (queues->yes || remote_call(remote, "GET", path, STR_NONE, &answer, &missing)) {
+        return true;
+    }
+    if (missing.kind != ERR_NOT_FOUND) {
+        *err = missing;
+        return false;
+    }
+    if (isatty(STDIN_FILENO) == 1) {
+        fprintf(stderr, "There is no queue " STR_FMT " yet. Pause it all the same? [y/N] ",
+                STR_ARG(name));
+        if (fgets(line, sizeof line, stdin) != NULL && (line[0] == 'y' || line[0] == 'Y')) {
+            return true;
+        }
+    }
+    return err_set(err, ERR_NOT_FOUND,
+                   "there is no queue " STR_FMT " yet; --yes pauses it all the same",
+                   STR_ARG(name));
+}
+
+static enum exit_status run_pause(const void *options, const struct words *words)
+{
+    SCOPED(remote_close) struct remote remote = {.client = NULL};
+    struct err err = ERR_INIT;
+    return remote_open(&remote, options, &err) && may_make(&remote, options, words->at[0], &err)
+               ? verb_request(&queues_pause_verb, options, words)
+               : verb_fail(&err);
+}
+
+static const struct option pause_options[] = {
+    {"yes", NULL, "also if there is no such queue yet", OPTION_SET(struct queues, yes)},
+    REMOTE_OPTIONS(struct queues),
+    OPTION_END,
+};
+
 static const struct option plain_options[] = {
     REMOTE_OPTIONS(struct queues),
     OPTION_END,
@@ -136,12 +182,13 @@ const struct verb queues_pause_verb = {
     .about = "Pauses a queue: what runs goes on, nothing more is started. Tasks may still be\n"
              "created.",
     .examples = "# while the mail server is down\nerrand queues pause mail",
-    .options = plain_options,
+    .options = pause_options,
     .defaults = &queues_defaults,
     .size = sizeof(struct queues),
     .words_min = 1,
     .words_max = 1,
     .request = {"POST", "/api/queues/{}/pause", .columns = columns},
+    .run = run_pause,
 };
 
 const struct verb queues_resume_verb = {

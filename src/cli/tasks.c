@@ -6,6 +6,7 @@
 
 #include "cli/verb.h"
 #include "task/task.h"
+#include "wire/time.h"
 
 #define VALUE_SHOWN_MAX (4 * KIB) /* of a payload or result; --json has all of it */
 #define NESTING_MAX     4         /* of what stats shows under names of its own */
@@ -75,8 +76,8 @@ static void print_field(struct remote *remote, const struct paper *paper, struct
 {
     SCOPED(buf_fini) struct buf line = BUF_INIT(64 * KIB);
     struct str value = remote_text(remote, raw);
-    if (str_ends(key, STR("At"))) {
-        human_when(&line, paper, value);
+    if (str_ends(key, STR("At")) || str_ends(key, STR("Ms"))) {
+        human_value(&line, paper, key, value);
     } else {
         human_clean(&line, (struct str){value.ptr, MIN(value.len, VALUE_SHOWN_MAX)});
         if (value.len > VALUE_SHOWN_MAX) {
@@ -103,7 +104,7 @@ static void print_log(struct remote *remote, struct str log)
     }
 }
 
-/* "  2  FAILED  worker-1  started 3m ago  ran 1.2s: boom" */
+/* "  2  FAILED  started 2027-03-01T09:00:00.000Z (3m ago), ran 1.2s on worker-1: boom" */
 static void print_attempt(struct remote *remote, const struct paper *paper, struct str attempt)
 {
     struct arena *arena = &remote->arena;
@@ -112,11 +113,17 @@ static void print_attempt(struct remote *remote, const struct paper *paper, stru
     struct str worker = json_find_str(attempt, "workerId", arena);
     struct str error = json_find(attempt, "error", arena);
     struct str message = json_find_str(error, "message", arena);
+    int64_t from_ms, to_ms;
     if (str_absent(outcome)) {
         outcome = STR("RUNNING");
     }
     buf_c(&line, "started ");
-    human_when(&line, paper, json_find_str(attempt, "startedAt", arena));
+    human_exact(&line, paper, json_find_str(attempt, "startedAt", arena));
+    if (time_parse(json_find_str(attempt, "startedAt", arena), &from_ms, NULL) &&
+        time_parse(json_find_str(attempt, "finishedAt", arena), &to_ms, NULL)) {
+        buf_c(&line, ", ran ");
+        human_span(&line, to_ms - from_ms);
+    }
     if (!str_absent(worker)) {
         buf_c(&line, " on ");
         human_clean(&line, worker);
@@ -177,6 +184,14 @@ const struct verb show_verb = {
     .request = {"GET", "/api/tasks/{}", .print = print_task},
 };
 
+static void put_time(struct buf *line, const struct paper *paper, const char *word, struct str time)
+{
+    if (!str_absent(time)) {
+        buf_c(line, word);
+        human_exact(line, paper, time);
+    }
+}
+
 static void print_reasons(struct remote *remote, struct str answer)
 {
     struct paper paper = paper_stdout();
@@ -191,6 +206,8 @@ static void print_reasons(struct remote *remote, struct str answer)
     while (remote_item(&json, &reason)) {
         SCOPED(buf_fini) struct buf text = BUF_INIT(64 * KIB);
         human_clean(&text, json_find_str(reason, "message", &remote->arena));
+        put_time(&text, &paper, ", until ", json_find_str(reason, "until", &remote->arena));
+        put_time(&text, &paper, ", since ", json_find_str(reason, "since", &remote->arena));
         printf("  " STR_FMT "\n", STR_ARG(buf_view(&text)));
         any = true;
     }
@@ -372,18 +389,20 @@ const struct verb edit_verb = {
 
 /* ---- Numbers: shown as they come, so that a newer server's are shown too ---- */
 
-static void print_value(const struct paper *paper, int depth, struct str key, struct str raw)
+static void print_value(struct remote *remote, const struct paper *paper, int depth,
+                        struct str unit, struct str key, struct str raw)
 {
     SCOPED(buf_fini) struct buf value = BUF_INIT(64 * KIB);
-    human_clean(&value, raw);
+    human_value(&value, paper, unit, remote_text(remote, raw));
     const char *colour = human_colour(paper, key);
     printf("%*s%s%-*.*s%s  " STR_FMT "\n", depth * 2, "", colour, 24 - depth * 2, STR_ARG(key),
            colour[0] ? human_plain(paper) : "", STR_ARG(buf_view(&value)));
 }
 
-/* One object; its inner ones down to NESTING_MAX, below that as JSON. */
+/* One object; its inner ones down to NESTING_MAX, below that as JSON. What an object's name says of
+ * its unit ("queueWaitMs") holds for all in it. */
 static void print_object(struct remote *remote, const struct paper *paper, int depth,
-                         struct str object)
+                         struct str unit, struct str object)
 {
     struct json json;
     struct str key, raw;
@@ -393,14 +412,15 @@ static void print_object(struct remote *remote, const struct paper *paper, int d
     }
     while (json_member(&json, &key, NULL)) {
         bool deeper = json_peek(&json) == JSON_OBJECT && depth < NESTING_MAX;
+        struct str own = str_ends(unit, STR("Ms")) ? unit : key;
         if (!json_raw(&json, &raw, NULL)) {
             return;
         }
         if (deeper) {
             printf("%*s" STR_FMT "\n", depth * 2, "", STR_ARG(key));
-            print_object(remote, paper, depth + 1, raw);
+            print_object(remote, paper, depth + 1, own, raw);
         } else {
-            print_value(paper, depth, key, raw);
+            print_value(remote, paper, depth, own, key, raw);
         }
     }
 }
@@ -408,7 +428,7 @@ static void print_object(struct remote *remote, const struct paper *paper, int d
 static void print_stats(struct remote *remote, struct str answer)
 {
     struct paper paper = paper_stdout();
-    print_object(remote, &paper, 0, answer);
+    print_object(remote, &paper, 0, STR(""), answer);
 }
 
 const struct verb stats_verb = {

@@ -47,8 +47,9 @@ static bool may_enter(struct call *call, struct err *err)
     call->entered_ms = (int64_t)uv_now(call->api->options.loop);
     return auth_check(call->api->options.auth, &call->exchange->request,
                       route == NULL ? OPEN : route->access,
-                      (stream ? AUTH_IN_QUERY : 0) | (changes ? AUTH_CHANGES : 0), call->entered_ms,
-                      call->arena, &call->who, err);
+                      (stream ? AUTH_IN_QUERY : 0) | (changes ? AUTH_CHANGES : 0) |
+                          (route != NULL && route->any_host ? AUTH_ANY_HOST : 0),
+                      call->entered_ms, call->arena, &call->who, err);
 }
 
 bool api_admit(void *arg, struct exchange *exchange)

@@ -193,12 +193,14 @@ bool auth_identify(const struct auth *auth, const struct http_request *request, 
                    ": 1");
 }
 
-static bool comes_from_us(const struct auth *auth, const struct http_request *request,
+static bool comes_from_us(const struct auth *auth, const struct http_request *request, unsigned how,
                           struct err *err)
 {
     struct str origin = http_header(&request->headers, "origin");
-    if (!str_absent(request->host) && !auth_host_ours(auth, request->host)) {
-        return err_set(err, ERR_FORBIDDEN, "this server is not known by that Host");
+    bool any = (how & AUTH_ANY_HOST) != 0;
+    if (!any && !str_absent(request->host) && !auth_host_ours(auth, request->host)) {
+        return err_set(err, ERR_FORBIDDEN,
+                       "this server is not known by that Host: name it in [http] hosts");
     }
     if (!str_absent(origin) && !auth_origin_ours(auth, origin, request->host)) {
         return err_set(err, ERR_FORBIDDEN, "pages of that Origin may not use this server");
@@ -216,7 +218,7 @@ bool auth_check(const struct auth *auth, const struct http_request *request, enu
                 struct err *err)
 {
     *who = (struct token_who){.role = ROLE_ADMIN};
-    if (!comes_from_us(auth, request, err)) {
+    if (!comes_from_us(auth, request, how, err)) {
         return false;
     }
     if (!auth_on(auth, now_ms)) {

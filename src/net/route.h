@@ -29,6 +29,7 @@ struct route {
     size_t body_max; /* bytes; 0: the server's limit */
     bool claims;     /* gives tasks away, whoever's they are */
     bool reads;      /* changes nothing, though it is no GET */
+    bool any_host;   /* for probes and scrapers, which come by an address: no Host is foreign */
 };
 
 extern const struct route routes[];

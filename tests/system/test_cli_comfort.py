@@ -109,6 +109,29 @@ def a_narrow_terminal_shows_ids_that_can_be_used(s):
     check(task["id"] in s.cli("ls"), "a file gets all of it")
 
 
+@test()
+def numbers_have_units_and_times_are_exact(s):
+    task = s.create(maxRetries=3, backoff={"baseMs": 60000})
+    s.fail(s.claim_one(), error={"message": "boom"})
+    stats = s.cli("stats")
+    check("PerSecond" in stats and "/s" in stats and "ms" in stats and '"' not in stats, stats)
+    shown = s.cli("show", task["id"])
+    check("5m 0s" in shown and "ran " in shown and task["createdAt"] in shown and "ago)" in shown, shown)
+    why = s.cli("why", task["id"])
+    check("until" in why and "(in " in why, why)
+
+
+@test()
+def a_queue_that_is_not_there_is_not_paused_by_mistake(s):
+    check("--yes" in refused(s, "queues", "pause", "nosuch"))
+    same(s.get("/api/queues"), [])
+    s.cli("queues", "pause", "nosuch", "--yes")
+    has(s.get("/api/queues/nosuch"), paused=True)
+    s.create(queue="there")
+    s.cli("queues", "pause", "there")
+    has(s.get("/api/queues/there"), paused=True)
+
+
 @test(server=False)
 def errors_say_the_next_step(nest):
     said = nest.run("ls", "--url", "http://127.0.0.1:1", expect=1).stderr

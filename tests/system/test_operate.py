@@ -53,6 +53,16 @@ def a_retry_is_not_the_end_and_a_storm_is_bounded(s):
     check(all(line["taskType"] == "t" for line in told), "a task that is tried again has not failed for good")
 
 
+@test()
+def probes_and_scrapers_come_by_any_host(s):
+    for path in ("/healthz", "/readyz", "/metrics"):
+        same(s.raw("GET", path, headers={"Host": "10.0.0.7:8001"}).status, 200, path)
+    answer = s.raw("GET", "/api/stats", headers={"Host": "10.0.0.7:8001"})
+    same(answer.status, 403)
+    check("[http] hosts" in answer.json["error"]["message"], answer.body)
+    same(s.raw("GET", "/metrics", headers={"Origin": "http://evil.example"}).status, 403)
+
+
 @test(server=False)
 def the_service_manager_is_told(nest):
     path = os.path.join(nest.root, "notify")
