@@ -261,6 +261,7 @@ void fleet_free(struct fleet *fleet)
     channel_fini(&fleet->outbox);
     buf_fini(&fleet->nodes);
     buf_fini(&fleet->workers);
+    mem_free(fleet->tally.nodes);
     buf_fini(&fleet->census);
     mem_free(fleet->held.at);
     mem_free(fleet->suspects.at);

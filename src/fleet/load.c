@@ -67,8 +67,69 @@ static bool read_wants(struct json *json, const struct form_row *row, void *into
     return json_ok(json);
 }
 
+/* ---- What it has done since its start: sums, then the buckets of both histograms ---- */
+
+static void put_numbers(struct buf *out, const uint64_t *numbers, size_t count)
+{
+    while (count > 0 && numbers[count - 1] == 0) {
+        count--;
+    }
+    for (size_t i = 0; i < count; i++) {
+        buf_u64(out, numbers[i]);
+        buf_c(out, i + 1 < count ? "," : "");
+    }
+}
+
+static void put_series(struct json_writer *w, const struct form_row *row, const void *from)
+{
+    const struct series_sums *sums = &((const struct queue_load *)from)->series;
+    SCOPED(buf_fini) struct buf text = BUF_INIT(4 * KIB);
+    buf_printf(&text, "%lld,%lld,%lld,%lld,%lld;", (long long)sums->created,
+               (long long)sums->started, (long long)sums->completed, (long long)sums->failed,
+               (long long)sums->changed);
+    put_numbers(&text, sums->wait.buckets, HISTOGRAM_BUCKETS);
+    buf_char(&text, ';');
+    put_numbers(&text, sums->run.buckets, HISTOGRAM_BUCKETS);
+    json_put_str(w, row->name.ptr, buf_view(&text));
+}
+
+static bool take_buckets(struct str text, struct histogram *out)
+{
+    for (size_t i = 0; !str_absent(text) && text.len > 0; i++) {
+        if (i == HISTOGRAM_BUCKETS || !str_u64(str_cut(&text, ','), &out->buckets[i])) {
+            return false;
+        }
+        out->count += out->buckets[i];
+    }
+    return true;
+}
+
+static bool take_sums(struct str text, struct series_sums *out)
+{
+    struct str sums = str_cut(&text, ';'), wait = str_absent(text) ? text : str_cut(&text, ';');
+    *out = (struct series_sums){.created = 0};
+    int64_t *const counts[] = {&out->created, &out->started, &out->completed, &out->failed,
+                               &out->changed};
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        if (str_absent(sums) || !str_i64(str_cut(&sums, ','), counts[i])) {
+            return false;
+        }
+    }
+    return str_absent(sums) && take_buckets(wait, &out->wait) && take_buckets(text, &out->run);
+}
+
+static bool read_series(struct json *json, const struct form_row *row, void *into, struct err *err)
+{
+    struct queue_load *load = into;
+    struct str text;
+    (void)row;
+    return json_str(json, &text, err) &&
+           (take_sums(text, &load->series) || json_refuse(json, err, "cannot be read"));
+}
+
 /* ---- A node's load ---- */
 
+static const struct form_hook series_hook = {.read = read_series, .show = put_series};
 static const struct form_hook wants_hook = {.read = read_wants, .show = put_wants};
 
 #define RATE(name, member)                                                                         \
@@ -84,6 +145,7 @@ static const struct form_row load_rows[] = {
     COUNT("waiting", waiting_claims),
     COUNT("hintsLayout", hints_layout),
     COUNT("line", line),
+    FORM_ROW("series", struct queue_load, series, FORM_HOOK, FORM_KEPT, .hook = &series_hook),
     FORM_ROW("wants", struct queue_load, wanted, FORM_HOOK, FORM_KEPT, .hook = &wants_hook),
 };
 static const struct form load_form = FORM(load_rows);

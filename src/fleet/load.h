@@ -1,6 +1,7 @@
 /* fleet/load.h: how busy a node is and what its workers would take, as nodes tell each other.
  *
  *     {"created":1.5,"started":1,"finished":0.5,"waiting":3,"hintsLayout":2,
+ *      "series":"9,8,7,1,25;3,5;7,1",
  *      "wants":[{"types":["letter"],"queues":["default"],"anyQueue":false}]}
  *
  * Written and read by nodes of different versions: what is unknown is passed over.

@@ -42,6 +42,17 @@ struct walk { /* over QUEUED rows and held documents, a page at a time */
     int64_t next_ms;
 };
 
+/* What each other node has done since its start, as it was told last. */
+struct tally {
+    struct tally_node {
+        uint64_t id; /* a hash */
+        struct series_sums told;
+        bool is_here;
+    } * nodes;
+    size_t count, room;
+    bool begun; /* who was there before us is counted from then on */
+};
+
 struct fleet {
     struct fleet_options with;
     struct arena arena; /* of the options' texts and channel names */
@@ -86,6 +97,9 @@ struct fleet {
     bool store_away;          /* the last heartbeat did not reach it */
     struct buf census;        /* the last answer: lines of JSON */
     struct steward_stamp tokens; /* as they were told last */
+    struct tally tally;
+    struct series_sums own_done;  /* by this node since its start, as the engine last said */
+    struct series_sums done_told; /* as that was when the engine was told of the others */
 
     pthread_mutex_t lock; /* guards what follows, for askers on other threads */
     struct fleet_status status;
@@ -116,6 +130,11 @@ void lead_resign(struct fleet *fleet);
 void roster_tick(struct fleet *fleet, int64_t now_ms);
 void roster_ask_engine(struct fleet *fleet);
 void roster_answered(struct fleet *fleet, struct sent *sent);
+
+/* tally.c: what the others did since the last heartbeat */
+void tally_note(struct tally *tally, struct str node, const struct series_sums *told,
+                struct series_sums *fresh);
+void tally_end(struct tally *tally); /* all have been noted: the others are gone */
 
 /* walk.c: what others left behind */
 void walk_tick(struct fleet *fleet, int64_t now_ms);

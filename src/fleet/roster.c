@@ -84,6 +84,7 @@ void roster_answered(struct fleet *fleet, struct sent *sent)
     fleet->engine_sees = sent->command.workers.broker;
     fleet->engine_holds = sent->command.workers.holds;
     fleet->line = sent->command.workers.load.line;
+    fleet->own_done = sent->command.workers.load.series;
     buf_clear(&fleet->census);
     write_node(fleet, running(&sent->command.workers));
     buf_char(&fleet->census, '\n');
@@ -127,6 +128,7 @@ struct elsewhere {
     struct wanted *wanted;
     size_t count;
     uint64_t hash;
+    struct series_sums done; /* by all of them since the last heartbeat */
     bool behind; /* one of them has not looked at what it runs since the store failed over */
 };
 
@@ -136,7 +138,8 @@ static bool is_behind(const struct fleet *fleet, int64_t line)
     return line == LINE_OPEN || (line != 0 && fleet->line != 0 && line != fleet->line);
 }
 
-static void add_load(struct fleet *fleet, struct str text, struct elsewhere *elsewhere)
+static void add_load(struct fleet *fleet, struct str node, struct str text,
+                     struct elsewhere *elsewhere)
 {
     struct arena *arena = &elsewhere->sent->arena;
     struct err err = ERR_INIT;
@@ -147,6 +150,7 @@ static void add_load(struct fleet *fleet, struct str text, struct elsewhere *els
         return; /* an older node, or a newer one */
     }
     elsewhere->behind = elsewhere->behind || is_behind(fleet, load.line);
+    tally_note(&fleet->tally, node, &load.series, &elsewhere->done);
     struct str wants = json_find(text, "wants", arena);
     elsewhere->hash = elsewhere->hash * 31 + (str_absent(wants) ? 0 : str_hash(wants));
     fleet->status.others.created_per_second += load.created_per_second;
@@ -170,6 +174,34 @@ static void tell_elsewhere(struct fleet *fleet, const struct elsewhere *elsewher
         return;
     }
     fleet->elsewhere_hash = elsewhere->hash;
+    fleet_send(fleet, sent);
+}
+
+/* What they did is part of the series that this node shows. While nobody does anything, this node
+ * included, the store is not asked how much there is of what. */
+static void tell_done(struct fleet *fleet, const struct series_sums *done)
+{
+    struct sent *sent = fleet_order(fleet, COMMAND_SERIES);
+    struct series_news *news = arena_new(&sent->arena, struct series_news);
+    struct series_sums all = fleet->own_done;
+    struct store_counts counts;
+    struct err err = ERR_INIT;
+    series_add(&all, done);
+    if (memcmp(&all, &fleet->done_told, sizeof all) == 0) {
+        arena_fini(&sent->arena);
+        mem_free(sent);
+        return;
+    }
+    news->others = *done;
+    news->counted = store_counts(fleet->with.store, &sent->arena, &counts, &err);
+    for (size_t i = 0; news->counted && i < counts.count; i++) {
+        news->queued += counts.at[i].tasks[TASK_QUEUED];
+        news->running += counts.at[i].tasks[TASK_RUNNING];
+    }
+    if (news->counted) {
+        fleet->done_told = fleet->own_done;
+    }
+    sent->command.series.news = news;
     fleet_send(fleet, sent);
 }
 
@@ -203,12 +235,14 @@ static void note_nodes(struct fleet *fleet, const struct steward_node *nodes, si
         add(&fleet->nodes, node);
         add(&fleet->workers, workers);
         if (node.len > 0) { /* one that has only just come has said nothing yet */
-            add_load(fleet, body, &elsewhere);
+            add_load(fleet, nodes[i].id, body, &elsewhere);
         }
         fleet->status.nodes++;
         fleet->other_blind = fleet->other_blind || is_blind(node, &elsewhere.sent->arena);
     }
     pthread_mutex_unlock(&fleet->lock);
+    tally_end(&fleet->tally);
+    tell_done(fleet, &elsewhere.done);
     tell_resume(fleet, elsewhere.behind);
     tell_elsewhere(fleet, &elsewhere);
 }

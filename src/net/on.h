@@ -24,7 +24,7 @@ route_fn on_notification_list, on_notification_read, on_notification_stream, on_
     on_execute, on_assistant;
 route_fn on_team_create, on_team_list, on_team_show, on_team_end, on_team_claim, on_team_say,
     on_team_mail, on_team_stream;
-route_fn on_session_show, on_session_begin, on_session_end;
+route_fn on_series_show, on_session_show, on_session_begin, on_session_end;
 route_fn on_mcp, on_health, on_ready, on_openapi, on_test_clock;
 
 extern const struct form events_form, stream_form, team_stream_form, documents_form, queue_form,
@@ -33,7 +33,7 @@ extern const struct form show_form, assistant_form, schedule_list_form, schedule
     schedule_pause_form, schedule_window_form, execution_list_form, notification_list_form,
     notification_stream_form, usage_form, calendar_form, schedule_calendar_form;
 
-extern const struct form sign_in_form;
+extern const struct form sign_in_form, series_form;
 extern const struct form team_list_form, team_mail_form, team_claim_form;
 
 /* Tasks that were claimed for nobody go back, which costs no retry. */

@@ -198,6 +198,7 @@ static void fill_load(struct batch *batch, struct arena *arena, struct queue_loa
         .started_per_second = rates_per_second(rates->started, rates, batch->now),
         .finished_per_second = rates_per_second(rates->finished, rates, batch->now),
         .waiting_claims = (int64_t)batch->engine->claims.count,
+        .series = batch->engine->series.own,
         .line = batch->engine->ground.line};
     list_wanted(batch, arena, load);
 }

@@ -79,6 +79,14 @@ static bool boot_lanes(struct boot *boot, struct err *err)
     if (!store_counts(boot->engine->store, &boot->arena, &counts, err)) {
         return false;
     }
+    int64_t queued = counts.others[TASK_QUEUED], running = counts.others[TASK_RUNNING];
+    for (size_t i = 0; i < counts.count; i++) {
+        queued += counts.at[i].tasks[TASK_QUEUED];
+        running += counts.at[i].tasks[TASK_RUNNING];
+    }
+    series_begin(&boot->engine->series, boot->engine->shared,
+                 clock_now(boot->engine->with.clock).wall_ms);
+    series_count(&boot->engine->series, queued, running);
     for (size_t i = 0; i < counts.count; i++) {
         int64_t live = 0;
         for (int state = 0; state < TASK_STATES; state++) {

@@ -48,6 +48,7 @@ static const struct command_row rows[COMMAND_KINDS] = {
     [COMMAND_WORKER]     = {"worker",     BY_OPERATOR | BY_FLEET, ASKS,  DECIDED,   .decide = on_worker},
     [COMMAND_BEAT]       = {"beat",       BY_CLIENT | BY_SERVER, ASKS,   DECIDED,   .decide = on_beat},
     [COMMAND_STATS]      = {"stats",      BY_CLIENT,             ASKS,   DECIDED,   .decide = on_stats},
+    [COMMAND_SERIES]     = {"series",     BY_CLIENT | BY_FLEET,  ASKS,   DECIDED,   .decide = on_series},
     [COMMAND_CLOCK]      = {"clock",      BY_OPERATOR,           ASKS,   DECIDED,   .decide = on_clock, .held = "the clock is there"},
     [COMMAND_WAKE]       = {"wake",       BY_WORKER,             ASKS,   DECIDED,   .decide = on_wake, .held = "its time has come, or it is stopped"},
     [COMMAND_WAKE_STOP]  = {"wake_stop",  BY_WORKER,             ASKS,   DECIDED,   .decide = on_wake_stop},

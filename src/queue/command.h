@@ -13,7 +13,7 @@
 #include "base/heap.h"
 #include "base/list.h"
 #include "broker/health.h"
-#include "queue/stats.h"
+#include "queue/series.h"
 #include "store/store.h"
 #include "task/life.h"
 
@@ -54,6 +54,7 @@ enum command_kind {
     COMMAND_WORKER,
     COMMAND_BEAT,
     COMMAND_STATS,
+    COMMAND_SERIES,
     COMMAND_CLOCK,
     COMMAND_WAKE,
     COMMAND_WAKE_STOP,
@@ -324,7 +325,8 @@ struct wanted {
 struct queue_load {
     double created_per_second, started_per_second, finished_per_second; /* over the last minute */
     int64_t waiting_claims;
-    int64_t hints_layout; /* BROKER_LAYOUT of the node; 0: an older one */
+    int64_t hints_layout;      /* BROKER_LAYOUT of the node; 0: an older one */
+    struct series_sums series; /* since its start */
     int64_t line; /* store_ground.line for which all that runs there was compared with its row;
                      0: not known, LINE_OPEN: not yet */
     struct wanted *wanted;
@@ -368,6 +370,12 @@ struct command_stats {
     struct queue_stats stats; /* out */
 };
 
+struct command_series {
+    int64_t minutes;
+    const struct series_news *news; /* NULL: it is asked for */
+    struct series_view view;        /* out */
+};
+
 struct command_clock { /* --test-clock only */
     bool relative;
     int64_t ms;     /* how far, or to when */
@@ -408,6 +416,7 @@ struct command {
         struct command_worker worker;
         struct command_beat beat;
         struct command_stats stats;
+        struct command_series series;
         struct command_clock clock;
         struct command_guest guest;
         struct command_review review;

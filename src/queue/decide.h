@@ -44,7 +44,8 @@ void on_workers(struct batch *batch, struct command *command);
 void on_worker(struct batch *batch, struct command *command);
 void on_beat(struct batch *batch, struct command *command);
 void on_stats(struct batch *batch, struct command *command);
-void on_why(struct batch *batch, struct command *command); /* why.c */
+void on_series(struct batch *batch, struct command *command); /* series.c */
+void on_why(struct batch *batch, struct command *command);    /* why.c */
 void on_document(struct batch *batch, struct command *command);
 void on_documents(struct batch *batch, struct command *command);
 

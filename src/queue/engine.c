@@ -331,6 +331,7 @@ bool engine_step(struct engine *engine, struct list *commands)
         return false;
     }
     wind_begin(engine);
+    series_pass(&engine->series, clock_now(engine->with.clock).wall_ms);
     shared_poll(engine, clock_now(engine->with.clock));
     run_batch(engine, &answered);
     failover_look(engine, clock_now(engine->with.clock));

@@ -43,6 +43,7 @@ struct engine {
     struct retention retention;
     struct rates rates;
     struct journal journal;
+    struct series series;
     struct unfollowed_list unfollowed;
     int64_t unfollowed_look_ms; /* shared, monotonic: when to look for what others left */
 

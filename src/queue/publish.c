@@ -192,6 +192,8 @@ static void enter_running(struct batch *batch, struct lane *lane, const struct t
     lane_started(lane, at);
     engine->in_server += shared_is_own(engine, now->worker);
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
+    histogram_add(&engine->series.own.wait, now->started_ms - now->queued_ms);
+    engine->series.own.started++;
     rates_add(engine->rates.started, &engine->rates, at, 1);
     /* A broker that proposed it holds its document already; a lock that others see lives only
      * seconds until it is confirmed. */
@@ -209,6 +211,7 @@ static void count_end(struct engine *engine, struct lane *lane, const struct ite
     lane->outcomes[now->outcome]++;
     lane->completed += now->state == TASK_COMPLETED;
     histogram_add(&lane->run, now->attempt_ended_ms - was->started_ms);
+    histogram_add(&engine->series.own.run, now->attempt_ended_ms - was->started_ms);
 }
 
 static void leave_running(struct engine *engine, struct lane *lane, const struct item *item)
@@ -247,6 +250,7 @@ static void note_change(struct batch *batch, const struct item *item)
     const struct task *was = &item->was, *now = &item->now;
     bool taken = item->taken && !batch->asked_rows; /* the rows know nothing of hints */
     stop_unknown(engine, item, at);
+    series_moved(&engine->series, was->state, now->state);
     struct lane *lane = lane_get(&engine->lanes, now->queue);
     bool moved = now->state == TASK_QUEUED && now->priority != was->priority;
     if (was->state == TASK_QUEUED && (now->state != TASK_QUEUED || moved) && !taken) {
@@ -330,6 +334,7 @@ static void publish_orders(struct batch *batch)
         const struct item *met = batch_met(batch, batch->orders[i]);
         struct lane *lane = lane_get(&engine->lanes, task->queue);
         lane->enqueued++;
+        series_born(&engine->series, task->state);
         lane->live += !task_state_terminal(task->state);
         lane_settle(&engine->lanes, lane);
         if (met == NULL) {

@@ -34,6 +34,28 @@ def the_leader_shows_in_redis_with_a_time_to_live(nest):
         same([each["id"] for each in fleet.roster(at) if each["leader"]], [leader_key(fleet)])
 
 
+@test(server=False)
+def every_node_shows_the_series_of_all(nest):
+    fleet = Fleet(nest, nodes=2).wait_together()
+    for at in (0, 1):
+        fleet.node(at).post("/api/tasks", [{"taskType": "t"}] * (3 + at), 201)
+    for task in fleet.node(0).claim("w", max=2) + fleet.node(1).claim("w", max=3):
+        fleet.node(1).complete(task)
+
+    def told(at):
+        series = fleet.node(at).get("/api/series", minutes=5)
+        sums = [sum(value or 0 for value in series[name]) for name in ("created", "started", "completed")]
+        return sums + [series["queued"][-1], series["running"][-1]]
+
+    for at in (0, 1):
+        wait_for(lambda: told(at) == [7, 5, 5, 2, 0], f"node {at} to tell of both")
+    fleet.add()
+    fleet.wait_together()
+    fleet.node(2).post("/api/tasks", [{"taskType": "t"}] * 2, 201)
+    for at, created in ((0, 9), (1, 9), (2, 2)):
+        wait_for(lambda: (told(at)[0], told(at)[3]) == (created, 4), f"node {at} to tell of the third")
+
+
 def killed_leader(fleet):
     """Another leads in time, fires what is due, and the dead one is forgotten."""
     leader = fleet.leader()

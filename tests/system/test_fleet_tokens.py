@@ -118,4 +118,26 @@ def a_token_of_a_user_reaches_no_run_of_another_on_any_node(nest):
     same(fleet.node(1).post("/api/tasks/cancel", {"taskType": "t"}), {"count": 2})
 
 
+@test(server=False)
+def a_session_opens_every_node_until_one_of_them_is_left(nest):
+    fleet = Fleet(nest, nodes=2)
+    admin = token_of(fleet, "create", "--role", "admin").strip()
+    wait_statuses(fleet, None, 401)
+    wait_statuses(fleet, admin, 200)
+    cookies = []
+    for at in (0, 1):
+        answer = fleet.node(at).raw("POST", "/api/session", {"token": admin})
+        same(answer.status, 204)
+        cookies.append(answer.headers["set-cookie"].split(";")[0])
+    for cookie in cookies:
+        for node in fleet.nodes:
+            same(node.raw("GET", "/api/tasks", headers={"Cookie": cookie}).status, 200)
+    left = fleet.node(0).raw("DELETE", "/api/session", None, {"Cookie": cookies[1], "X-Errand-Request": "1"})
+    same(left.status, 204)
+    same(fleet.node(0).raw("GET", "/api/tasks", headers={"Cookie": cookies[1]}).status, 401)
+    wait_slowly(lambda: fleet.node(1).raw("GET", "/api/tasks", headers={"Cookie": cookies[1]}).status == 401,
+                "the other node to hear of it")
+    same(fleet.node(1).raw("GET", "/api/tasks", headers={"Cookie": cookies[0]}).status, 200)
+
+
 main()
