@@ -71,6 +71,11 @@ static void fill(struct bench *b)
     fill_record(b);
 }
 
+/* What comes last in a packed column is what counts (store/pack.h): its number, then its value. */
+#define WRITE(bytes) "rest = CAST(rest || x'" bytes "' AS BLOB)"
+#define THE_PARENT   "k IN (SELECT parent_k FROM child)"
+#define KEY_77       "000000000000004D0000000000000000"
+
 /* Damages a healthy store with `sql`; the doctor must name `invariant`. */
 static void finds(const char *sql, const char *invariant)
 {
@@ -104,7 +109,7 @@ TEST(the_doctor_finds_a_row_without_its_task)
 
 TEST(the_doctor_finds_a_hot_row_that_differs_from_its_order)
 {
-    finds("UPDATE task SET expires_ms = 5 WHERE state = 2", "rows");
+    finds("UPDATE task SET " WRITE("010A") " WHERE state = 2" /* expires_ms = 5 */, "rows");
 }
 
 TEST(the_doctor_finds_a_task_without_a_name)
@@ -119,17 +124,17 @@ TEST(the_doctor_finds_an_end_without_a_time)
 
 TEST(the_doctor_finds_too_many_retries)
 {
-    finds("UPDATE done SET retries = 9", "I3");
+    finds("UPDATE done SET " WRITE("1912") /* retries */, "I3");
 }
 
 TEST(the_doctor_finds_a_running_task_without_a_lease)
 {
-    finds("UPDATE task SET lease_until_ms = 0 WHERE state = 3", "I4");
+    finds("UPDATE task SET " WRITE("2000") " WHERE state = 3" /* lease_until_ms = 0 */, "I4");
 }
 
 TEST(the_doctor_finds_a_lease_without_a_running_task)
 {
-    finds("UPDATE task SET lease_until_ms = 7 WHERE state = 2", "I4");
+    finds("UPDATE task SET " WRITE("200E") " WHERE state = 2" /* lease_until_ms = 7 */, "I4");
 }
 
 TEST(the_doctor_finds_a_running_task_without_its_document)
@@ -179,14 +184,15 @@ TEST(the_doctor_finds_what_the_schema_forbids)
 
 TEST(the_doctor_finds_a_container_that_was_claimed)
 {
-    finds("UPDATE task SET attempt = 1 WHERE container = 1", "I4");
+    finds("UPDATE task SET attempt = 1 WHERE " THE_PARENT, "I4");
 }
 
 TEST(the_doctor_finds_a_member_that_runs_without_its_batch)
 {
-    finds("UPDATE task SET batch_hi = (SELECT max(k) FROM task) WHERE state = 3;"
-          "UPDATE body SET batch_hi = (SELECT max(k) FROM task), batch_lo = 0"
-          " WHERE k = (SELECT k FROM task WHERE state = 3)",
+    finds("UPDATE task SET " WRITE(
+              "11" KEY_77) " WHERE state = 3;"
+                           "UPDATE body SET " WRITE(
+                               "11" KEY_77) " WHERE k = (SELECT k FROM task WHERE state = 3)",
           "I2");
 }
 
@@ -202,19 +208,36 @@ TEST(the_doctor_finds_a_parent_that_knows_a_child_of_none)
 
 TEST(the_doctor_finds_an_orphan)
 {
-    finds("UPDATE body SET parent_hi = 77 WHERE parent_hi > 0;"
-          "UPDATE task SET parent_hi = 77 WHERE parent_hi > 0; UPDATE child SET parent_k = 77",
-          "relations");
+    finds(
+        "UPDATE body SET " WRITE("0E" KEY_77) " WHERE k IN (SELECT k FROM child);"
+                                              "UPDATE task SET " WRITE(
+                                                  "0E" KEY_77) " WHERE k IN (SELECT k FROM child);"
+                                                               "UPDATE child SET parent_k = 77",
+        "relations");
 }
 
 TEST(the_doctor_finds_children_of_a_task_that_is_no_container)
 {
-    finds("UPDATE body SET container = 0; UPDATE task SET container = 0", "relations");
+    finds("UPDATE body SET rest = x'' WHERE " THE_PARENT
+          ";UPDATE task SET rest = x'' WHERE " THE_PARENT,
+          "relations");
 }
 
 TEST(the_doctor_finds_a_dependency_on_a_task_that_is_missing)
 {
     finds("UPDATE dependency SET on_k = 77", "relations");
+}
+
+TEST(the_doctor_says_so_where_a_packed_column_is_damaged)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    struct err err = ERR_INIT;
+    struct findings findings = {0};
+    fill(&b);
+    place_run(b.place, "UPDATE body SET rest = x'FE'");
+    CHECK(!store_check(b.store, note, &findings, &err));
+    CHECK(strstr(err.text, "damaged") != NULL);
 }
 
 TEST(the_doctor_finds_a_record_that_was_never_written)

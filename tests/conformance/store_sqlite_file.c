@@ -162,6 +162,96 @@ TEST(an_old_schema_is_upgraded_when_the_store_opens)
     check_healthy(&b);
 }
 
+/* A file of the version before columns were packed, with a value in each of them: a live task and
+ * one that ended. */
+static struct place *unpacked_place(void)
+{
+    struct place *place = place_new();
+    place_run(place, sql_script_create);
+    for (size_t i = 0; i < 6; i++) {
+        place_run(place, sql_migrations[i].text);
+    }
+    place_run(
+        place,
+        "PRAGMA application_id = 0x45727264; PRAGMA user_version = 6;"
+        "INSERT INTO name VALUES (1, 't'), (2, 'q'); INSERT INTO ended VALUES (2, 0, 1, 0, 0);"
+        "INSERT INTO body SELECT value, 6, 1, 2, 7, 8, 9, 10, 2.5, 0.5, 1, 'd', 'key' || value,"
+        " 'external', x'010078', NULL, NULL, 21, 22, 31, 32, x'7b7d', x'0001', 0, 1, 1, NULL,"
+        " NULL, x'6f72' FROM json_each('[5, 15]');"
+        "INSERT INTO key VALUES ('key5', 5), ('key15', 15); INSERT INTO doc_lease VALUES ('d', 5, "
+        "0);"
+        "INSERT INTO task VALUES (5, 6, 1, 2, 3, 4, 1, 41, 42, 8, 'd', 1, 0, 0, 0, 0, 0, 1, 1, 0, "
+        "7,"
+        " 0, -1, 43, 44, 45, 1, -5, 0, 'worker', 46, 47, 48, 49, 'reason', 12.5, 'message', 1.5,"
+        " 2.5, 3.5, 'code', 'text', x'5b5d');"
+        "INSERT INTO done VALUES (15, 6, 1, 1, 2, 3, 43, 42, 41, 44, 45, 0, -7, 2, 'worker', 46, 0,"
+        " 48, 0, NULL, NULL, NULL, NULL, NULL, NULL, 'code', NULL, NULL, 50, 51, NULL, 1)");
+    return place;
+}
+
+TEST(a_file_from_before_columns_were_packed_opens_with_all_it_had)
+{
+    SCOPED(bench_fini) struct bench b = {.place = unpacked_place()};
+    struct task live, done;
+    bench_reopen(&b);
+    CHECK(bench_load(&b, (struct task_id){5, 6}, &live));
+    CHECK(bench_load(&b, (struct task_id){15, 6}, &done));
+
+    CHECK_STR(live.type, "t");
+    CHECK_STR(live.queue, "q");
+    CHECK_EQ(live.created_ms, 7);
+    CHECK_EQ(live.expires_ms, 8);
+    CHECK_EQ(live.backoff.base_ms, 9);
+    CHECK_EQ(live.backoff.max_ms, 10);
+    CHECK(live.backoff.factor == 2.5 && live.backoff.jitter == 0.5);
+    CHECK(live.payload_raw && live.continues && live.runs_anyway && !live.container);
+    CHECK_STR(live.document, "d");
+    CHECK_STR(live.key, "key5");
+    CHECK_STR(live.external_id, "external");
+    CHECK_EQ(live.tags_count, 1);
+    CHECK_STR(live.tags[0], "x");
+    CHECK(id_none(live.parent) && id_none(live.family));
+    CHECK(id_eq(live.team, ((struct task_id){21, 22})));
+    CHECK(id_eq(live.schedule, ((struct task_id){31, 32})));
+    CHECK_STR(live.metadata, "{}");
+    CHECK_STR(live.origin, "or");
+    CHECK_EQ(live.payload.len, 2);
+    CHECK_EQ(live.state, TASK_RUNNING);
+    CHECK_EQ(live.priority, TASK_CRITICAL);
+    CHECK_EQ(live.attempt, 1);
+    CHECK_EQ(live.queued_ms, 41);
+    CHECK_EQ(live.scheduled_ms, 42);
+    CHECK_EQ(live.max_retries, -1);
+    CHECK_EQ(live.timeout_ms, 43);
+    CHECK_EQ(live.started_ms, 44);
+    CHECK_EQ(live.updated_ms, 45);
+    CHECK(live.cancel_requested);
+    CHECK(live.token == (uint64_t)-5);
+    CHECK_STR(live.worker, "worker");
+    CHECK_EQ(live.lease_ms, 46);
+    CHECK_EQ(live.lease_until_ms, 47);
+    CHECK_EQ(live.attempt_ended_ms, 48);
+    CHECK_EQ(live.log_bytes, 49);
+    CHECK_STR(live.cancel_reason, "reason");
+    CHECK_STR(live.progress_message, "message");
+    CHECK(live.progress == 12.5 && live.cost.estimated == 1.5 && live.cost.tokens == 3.5);
+    CHECK_STR(live.error.code, "code");
+    CHECK_STR(live.error.message, "text");
+    CHECK_STR(live.error.detail, "[]");
+
+    CHECK_EQ(done.state, TASK_FAILED);
+    CHECK_EQ(done.retries, 2);
+    CHECK_EQ(done.max_retries, 3);
+    CHECK_EQ(done.finished_ms, 50);
+    CHECK_EQ(done.cancelled_ms, 51);
+    CHECK_EQ(done.outcome, OUTCOME_FAILED);
+    CHECK_EQ(done.unmet, 1);
+    CHECK(done.progress < 0 && done.cost.actual < 0 && str_absent(done.error.message));
+    CHECK_EQ(bench_list(&b, &(struct task_filter){.document = STR("d"), .limit = 9}).count, 2);
+    CHECK_EQ(bench_list(&b, &(struct task_filter){.states = 1u << TASK_FAILED, .limit = 9}).count,
+             1);
+}
+
 /* ---- Live tasks are counted at the start ---- */
 
 static bool pass_by(void *arg, const struct task *task, struct err *err)

@@ -18,17 +18,6 @@ struct doctor {
     bool beside; /* perhaps of a running server, which may hold more than the file explains */
 };
 
-/* task_id(k, lo): the id as people know it. */
-static void sql_task_id(sqlite3_context *context, int n, sqlite3_value **values)
-{
-    char text[TASK_ID_TEXT];
-    (void)n;
-    struct task_id id = {(uint64_t)sqlite3_value_int64(values[0]),
-                         (uint64_t)sqlite3_value_int64(values[1])};
-    struct str view = id_text(id, text);
-    sqlite3_result_text(context, view.ptr, (int)view.len, SQLITE_TRANSIENT);
-}
-
 static bool ask(const struct doctor *doctor, const struct sql_text *check, struct err *err)
 {
     sqlite3_stmt *s = NULL;
@@ -118,8 +107,12 @@ static bool check_facets(const struct doctor *doctor, struct err *err)
     bind_int(s, 1, INT64_MIN);
     bind_int(s, 2, INT64_MAX);
     while (db_row(db, SQL_LIST_FACETS, &row, err) && row) {
-        struct task task = {.id.hi = (uint64_t)column_int(s, 0)};
-        read_facets(s, 1, &task);
+        struct task task;
+        if (!read_rest(s, 1, &task, err)) {
+            db_done(db, SQL_LIST_FACETS);
+            return false;
+        }
+        task.id.hi = (uint64_t)column_int(s, 0);
         if (!check_facets_of(doctor, &task, indexed_k, err)) {
             db_done(db, SQL_LIST_FACETS);
             return false;
@@ -144,11 +137,8 @@ static bool check_all(const struct doctor *doctor, struct err *err)
 bool sqlite_check(struct store *base, store_finding_fn *each, void *arg, struct err *err)
 {
     struct doctor doctor = {&SQLITE_STORE(base)->db, each, arg, SQLITE_STORE(base)->lock < 0};
-    int rc =
-        sqlite3_create_function(doctor.db->handle, "task_id", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                NULL, sql_task_id, NULL, NULL);
-    if (rc != SQLITE_OK || !db_run(doctor.db, SQL_BEGIN_READ, err)) {
-        return rc == SQLITE_OK ? false : db_fail(doctor.db, "check", err);
+    if (!db_run(doctor.db, SQL_BEGIN_READ, err)) {
+        return false;
     }
     bool ok = check_all(&doctor, err);
     ok = db_run(doctor.db, SQL_ROLLBACK, ok ? err : NULL) && ok;

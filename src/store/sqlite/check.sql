@@ -25,12 +25,14 @@ SELECT 'rows', 'task ' || task_id(b.k, b.lo) || iif(t.k IS NULL, ' is in neither
 -- The hot row repeats its order faithfully.
 SELECT 'rows', 'task ' || task_id(b.k, b.lo) || ': the hot row differs from its body'
   FROM task t JOIN body b ON b.k = t.k
- WHERE t.lo <> b.lo OR t.type_id <> b.type_id OR t.queue_id <> b.queue_id OR t.document IS NOT b.document
-    OR t.expires_ms <> b.expires_ms OR t.created_ms <> b.created_ms
-    OR t.parent_hi <> coalesce(b.parent_hi, 0) OR t.parent_lo <> coalesce(b.parent_lo, 0)
-    OR t.batch_hi <> coalesce(b.batch_hi, 0) OR t.batch_lo <> coalesce(b.batch_lo, 0)
-    OR t.container <> b.container OR t.continues <> b.continues OR t.runs_anyway <> b.runs_anyway
-    OR (t.related = 0 AND (t.parent_hi <> 0 OR t.batch_hi <> 0 OR t.container + t.continues + t.runs_anyway + t.unmet > 0))
+ WHERE t.lo <> b.lo OR t.type_id <> b.type_id OR t.queue_id <> b.queue_id
+    OR packed(t.rest, :PACKED_document) IS NOT packed(b.rest, :PACKED_document)
+    OR packed(t.rest, :PACKED_expires_ms) <> packed(b.rest, :PACKED_expires_ms)
+    OR packed(t.rest, :PACKED_parent) IS NOT packed(b.rest, :PACKED_parent)
+    OR packed(t.rest, :PACKED_batch) IS NOT packed(b.rest, :PACKED_batch)
+    OR packed(t.rest, :PACKED_container) <> packed(b.rest, :PACKED_container)
+    OR packed(t.rest, :PACKED_continues) <> packed(b.rest, :PACKED_continues)
+    OR packed(t.rest, :PACKED_runs_anyway) <> packed(b.rest, :PACKED_runs_anyway)
  LIMIT 20;
 
 -- name: check_i1_ends
@@ -38,24 +40,31 @@ SELECT 'rows', 'task ' || task_id(b.k, b.lo) || ': the hot row differs from its 
 SELECT 'I1', 'task ' || task_id(b.k, b.lo) || ' ended, but its row does not say how or when'
   FROM done d JOIN body b ON b.k = d.k
  WHERE d.state NOT BETWEEN :COMPLETED AND :TIMEOUT OR d.finished_ms <= 0
-    OR (d.state = :COMPLETED AND d.attempt > 0 AND d.outcome <> :OUTCOME_COMPLETED)
+    OR (d.state = :COMPLETED AND d.attempt > 0 AND packed(d.rest, :PACKED_outcome) <> :OUTCOME_COMPLETED)
     OR (d.state <> :COMPLETED AND d.result IS NOT NULL)
  LIMIT 20;
 
 -- name: check_i3_retries
 -- I3: no task used more retries than it has.
 SELECT 'I3', 'task ' || task_id(b.k, b.lo) || ' used ' || x.retries || ' retries of ' || x.max_retries
-  FROM (SELECT k, retries, max_retries FROM task UNION ALL SELECT k, retries, max_retries FROM done) x
+  FROM (SELECT k, packed(rest, :PACKED_retries) AS retries, packed(rest, :PACKED_max_retries) AS max_retries FROM task
+        UNION ALL SELECT k, packed(rest, :PACKED_retries), packed(rest, :PACKED_max_retries) FROM done) x
   JOIN body b ON b.k = x.k
  WHERE x.max_retries <> -1 AND x.retries > x.max_retries
  LIMIT 20;
 
 -- name: check_i4_leases
 -- I4: RUNNING and holding a lease are one thing, but a container is never claimed.
+WITH held AS (
+    SELECT k, lo, state, attempt, packed(rest, :PACKED_container) AS container, packed(rest, :PACKED_token) AS token,
+           packed(rest, :PACKED_worker) AS worker, packed(rest, :PACKED_lease_until_ms) AS lease_until_ms,
+           packed(rest, :PACKED_outcome) AS outcome
+      FROM task
+)
 SELECT 'I4', 'task ' || task_id(k, lo) || CASE WHEN container = 1 AND attempt > 0 THEN ' is a container and was claimed'
                                                WHEN state = :RUNNING AND container = 0 THEN ' is RUNNING without a lease'
                                                ELSE ' has a lease without RUNNING' END
-  FROM task
+  FROM held
  WHERE CASE WHEN state = :RUNNING AND container = 0
             THEN attempt = 0 OR token = 0 OR worker IS NULL OR lease_until_ms <= 0 OR outcome <> :OUTCOME_NONE
             ELSE lease_until_ms <> 0 END
@@ -68,13 +77,16 @@ SELECT 'I4', 'task ' || task_id(k, lo) || CASE WHEN container = 1 AND attempt > 
 -- may also stay held for a run function that has not returned.
 SELECT 'I5', 'document ' || l.document || ' is held by task key ' || l.k || ', which does not run on it'
   FROM doc_lease l LEFT JOIN task t ON t.k = l.k
- WHERE CASE WHEN t.state = :RUNNING THEN t.container = 0 AND t.document IS NOT l.document ELSE NOT :beside END
+ WHERE CASE WHEN t.state = :RUNNING
+            THEN packed(t.rest, :PACKED_container) = 0 AND packed(t.rest, :PACKED_document) IS NOT l.document
+            ELSE NOT :beside END
 UNION ALL
 SELECT 'I2', 'task ' || task_id(t.k, t.lo) || ' runs without holding its document'
   FROM task t
- WHERE t.state = :RUNNING AND t.container = 0 AND t.document IS NOT NULL
+ WHERE t.state = :RUNNING AND packed(t.rest, :PACKED_container) = 0 AND packed(t.rest, :PACKED_document) IS NOT NULL
    AND NOT EXISTS (SELECT 1 FROM doc_lease l
-                    WHERE l.document = t.document AND l.k = iif(t.batch_hi = 0, t.k, t.batch_hi))
+                    WHERE l.document = packed(t.rest, :PACKED_document)
+                      AND l.k = coalesce(packed(t.rest, :PACKED_batch), t.k))
  LIMIT 20;
 
 -- name: check_i7_counters
@@ -103,32 +115,36 @@ SELECT 'I7', 'the counters of queue ' || coalesce((SELECT text FROM name WHERE i
 -- those that stand in its way, at least one. While a task that many wait for is followed in slices (a record of kind 8)
 -- some of those have not been told yet. A team's hold has no children: its team ends it.
 WITH family AS (
-    SELECT p.k, p.lo, p.state, p.cancel_requested,
+    SELECT p.k, p.lo, p.state, packed(p.rest, :PACKED_cancel_requested) AS cancel_requested,
            (SELECT min(c.k) FROM child c JOIN task x ON x.k = c.k WHERE c.parent_k = p.k) AS next
       FROM task p JOIN body b ON b.k = p.k
-     WHERE p.container = 1 AND b.team_hi IS NULL
+     WHERE packed(b.rest, :PACKED_container) = 1 AND packed(b.rest, :PACKED_team) IS NULL
+), live AS (
+    SELECT k, lo, state, packed(rest, :PACKED_parent) AS parent_k, packed(rest, :PACKED_unmet) AS unmet,
+           packed(rest, :PACKED_runs_anyway) AS runs_anyway
+      FROM task
 )
 SELECT 'I8', 'task ' || task_id(f.k, f.lo) || ' is open, and none of its children can still run'
   FROM family f
  WHERE f.next IS NULL
 UNION ALL
 SELECT 'I8', 'task ' || task_id(t.k, t.lo) || ' has not ended, but its parent has'
-  FROM task t
- WHERE t.parent_hi <> 0 AND NOT EXISTS (SELECT 1 FROM task p WHERE p.k = t.parent_hi)
+  FROM live t
+ WHERE t.parent_k IS NOT NULL AND NOT EXISTS (SELECT 1 FROM task p WHERE p.k = t.parent_k)
 UNION ALL
 SELECT 'I8', 'task ' || task_id(t.k, t.lo) || ' waits for its turn, which has come'
   FROM family f JOIN task t ON t.k = f.next
  WHERE f.state IN (:QUEUED, :RUNNING) AND f.cancel_requested = 0 AND t.state = :WAITING
 UNION ALL
 SELECT 'I8', 'task ' || task_id(t.k, t.lo) || ' may run, but it is not its turn'
-  FROM family f JOIN task t ON t.parent_hi = f.k
+  FROM family f JOIN child c ON c.parent_k = f.k JOIN task t ON t.k = c.k
  WHERE t.state <> :WAITING AND (f.state NOT IN (:QUEUED, :RUNNING) OR t.k <> f.next)
 UNION ALL
 SELECT 'I8', 'task ' || task_id(t.k, t.lo) || ' waits for ' || t.unmet || ' dependencies, and '
              || (SELECT count(*) FROM dependency x LEFT JOIN task o ON o.k = x.on_k LEFT JOIN done d ON d.k = x.on_k
                   WHERE x.k = t.k AND iif(t.runs_anyway, o.k IS NOT NULL, d.state IS NOT :COMPLETED)) || ' stand in its way'
-  FROM task t
- WHERE t.state = :WAITING AND t.parent_hi = 0 AND NOT EXISTS (SELECT 1 FROM record WHERE kind = :RECORD_FOLLOW)
+  FROM live t
+ WHERE t.state = :WAITING AND t.parent_k IS NULL AND NOT EXISTS (SELECT 1 FROM record WHERE kind = :RECORD_FOLLOW)
    AND (t.unmet = 0
         OR t.unmet <> (SELECT count(*) FROM dependency x LEFT JOIN task o ON o.k = x.on_k LEFT JOIN done d ON d.k = x.on_k
                         WHERE x.k = t.k AND iif(t.runs_anyway, o.k IS NOT NULL, d.state IS NOT :COMPLETED)))
@@ -137,12 +153,12 @@ SELECT 'I8', 'task ' || task_id(t.k, t.lo) || ' waits for ' || t.unmet || ' depe
 -- name: check_keys
 -- A key belongs to the task that was created with it, as long as that is there.
 SELECT 'keys', 'task ' || task_id(b.k, b.lo) || ' does not own its idempotency key'
-  FROM body b LEFT JOIN key ON key.key = b.key
- WHERE b.key IS NOT NULL AND key.k IS NOT b.k
+  FROM body b LEFT JOIN key ON key.key = packed(b.rest, :PACKED_key)
+ WHERE packed(b.rest, :PACKED_key) IS NOT NULL AND key.k IS NOT b.k
 UNION ALL
 SELECT 'keys', 'task ' || task_id(b.k, b.lo) || ' owns a key that it was not created with'
   FROM key JOIN body b ON b.k = key.k
- WHERE b.key IS NOT key.key
+ WHERE packed(b.rest, :PACKED_key) IS NOT key.key
  LIMIT 20;
 
 -- name: check_logs
@@ -182,21 +198,22 @@ SELECT 'records', 'record ' || lower(hex(id)) || ' of kind ' || kind || ' is not
 -- name: check_relations
 -- Both ends of every relation exist and agree; only containers have children.
 SELECT 'relations', 'task ' || task_id(b.k, b.lo) || ' is the child of none'
-  FROM body b LEFT JOIN body p ON p.k = b.parent_hi AND p.lo = b.parent_lo
- WHERE b.parent_hi IS NOT NULL AND p.k IS NULL
+  FROM body b LEFT JOIN body p ON p.k = packed(b.rest, :PACKED_parent)
+ WHERE packed(b.rest, :PACKED_parent) IS NOT NULL AND p.k IS NULL
 UNION ALL
 SELECT 'relations', 'task ' || task_id(p.k, p.lo) || ' has children, but is no container'
   FROM child c JOIN body p ON p.k = c.parent_k
- WHERE p.container = 0
+ WHERE packed(p.rest, :PACKED_container) = 0
  GROUP BY p.k
 UNION ALL
 SELECT 'relations', 'task ' || task_id(b.k, b.lo) || ' is missing among the children of its parent'
   FROM body b
- WHERE b.parent_hi IS NOT NULL AND NOT EXISTS (SELECT 1 FROM child c WHERE c.parent_k = b.parent_hi AND c.k = b.k)
+ WHERE packed(b.rest, :PACKED_parent) IS NOT NULL
+   AND NOT EXISTS (SELECT 1 FROM child c WHERE c.parent_k = packed(b.rest, :PACKED_parent) AND c.k = b.k)
 UNION ALL
 SELECT 'relations', 'a row of child has the key ' || c.k || ', which is no child of ' || c.parent_k
   FROM child c LEFT JOIN body b ON b.k = c.k
- WHERE b.parent_hi IS NOT c.parent_k
+ WHERE packed(b.rest, :PACKED_parent) IS NOT c.parent_k
 UNION ALL
 SELECT 'relations', 'the task with key ' || x.k || ' depends on the task with key ' || x.on_k
                     || ', and one of them is missing'

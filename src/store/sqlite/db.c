@@ -20,7 +20,7 @@ bool db_open(struct db *db, const char *path, int flags, const char *script, str
         return db_fail(db, path, err);
     }
     sqlite3_busy_timeout(db->handle, BUSY_MS);
-    return db_script(db, script, err) || err_wrap(err, "%s", path);
+    return (db_add_functions(db, err) && db_script(db, script, err)) || err_wrap(err, "%s", path);
 }
 
 bool db_prepare(struct db *db, struct err *err)

@@ -21,7 +21,6 @@ struct name; /* an interned text */
 struct db {
     sqlite3 *handle;
     sqlite3_stmt *statements[SQL_COUNT];
-    bool rare_bound[SQL_COUNT];            /* parameters that are mostly NULL are not: see row.c */
     struct bound *bound[SQL_COUNT];        /* by parameter: see bind_again() */
     struct map names_by_id, names_by_text; /* those met lately */
     int64_t names_last;                    /* the highest id; the writer's only */
@@ -35,6 +34,7 @@ struct db {
  * the schema is known to be ours. */
 MUST_CHECK bool db_open(struct db *db, const char *path, int flags, const char *script,
                         struct err *err);
+MUST_CHECK bool db_add_functions(struct db *db, struct err *err); /* by db_open() */
 MUST_CHECK bool db_prepare(struct db *db, struct err *err);
 void db_close(struct db *db);
 

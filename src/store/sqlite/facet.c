@@ -173,17 +173,20 @@ static void slice_fini(struct slice *slice)
     mem_free(slice->facets);
 }
 
-static void slice_add(struct slice *slice, sqlite3_stmt *s)
+static bool slice_add(struct slice *slice, sqlite3_stmt *s, struct err *err)
 {
-    struct task task = {0};
+    struct task task;
     uint64_t h[FACET_LABELS_MAX];
-    read_facets(s, 1, &task);
+    if (!read_rest(s, 1, &task, err)) {
+        return false;
+    }
     slice->last_k = column_int(s, 0);
     slice->tasks++;
     size_t n = facet_labels(&task, h);
     for (size_t i = 0; i < n; i++) {
         slice->facets[slice->count++] = (struct facet){(int64_t)h[i], slice->last_k};
     }
+    return true;
 }
 
 static bool slice_read(struct sqlite_tx *tx, size_t most, struct slice *slice, struct err *err)
@@ -199,7 +202,10 @@ static bool slice_read(struct sqlite_tx *tx, size_t most, struct slice *slice, s
             room = MAX(1024, room * 2);
             slice->facets = mem_array(slice->facets, room, sizeof *slice->facets);
         }
-        slice_add(slice, s);
+        if (!slice_add(slice, s, err)) {
+            db_done(db, SQL_LIST_FACETS);
+            return false;
+        }
     }
     return !row;
 }

@@ -14,7 +14,7 @@ SELECT 1 FROM facet WHERE h = :h AND k = :k;
 
 -- name: list_facets
 -- The next slice of tasks for the late index.
-SELECT k, document, external_id, tags, parent_hi, parent_lo, team_hi, team_lo, schedule_hi, schedule_lo
+SELECT k, rest
   FROM body
  WHERE k > :after
  ORDER BY k

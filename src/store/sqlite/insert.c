@@ -30,38 +30,6 @@ bool intern_names(struct sqlite_tx *tx, const struct task *task, struct task_nam
            name_intern(db, task->queue, &names->queue_id, err);
 }
 
-bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct task_names *names,
-                 bool related, struct err *err)
-{
-    struct db *db = &tx->store->db;
-    sqlite3_stmt *s = db_use(db, SQL_INSERT_TASK);
-    bind_int(s, 1, (int64_t)task->id.hi);
-    bind_int(s, 2, (int64_t)task->id.lo);
-    bind_again(db, SQL_INSERT_TASK, 3, names->type_id);
-    bind_again(db, SQL_INSERT_TASK, 4, names->queue_id);
-    bind_text(s, 5, task->document);
-    bind_again(db, SQL_INSERT_TASK, 6, task->expires_ms);
-    bind_again(db, SQL_INSERT_TASK, 7, task->created_ms);
-    bind_again(db, SQL_INSERT_TASK, 8, related);
-    bind_again(db, SQL_INSERT_TASK, 9, (int64_t)task->parent.hi);
-    bind_again(db, SQL_INSERT_TASK, 10, (int64_t)task->parent.lo);
-    bind_again(db, SQL_INSERT_TASK, 11, (int64_t)task->family.hi);
-    bind_again(db, SQL_INSERT_TASK, 12, (int64_t)task->family.lo);
-    bind_again(db, SQL_INSERT_TASK, 13, task->container);
-    bind_again(db, SQL_INSERT_TASK, 14, task->continues);
-    bind_again(db, SQL_INSERT_TASK, 15, task->runs_anyway);
-    bind_standing(db, SQL_INSERT_TASK, 16, task);
-    return db_run(db, SQL_INSERT_TASK, err);
-}
-
-bool insert_done(struct sqlite_tx *tx, const struct task *task, struct err *err)
-{
-    struct db *db = &tx->store->db;
-    bind_int(db_use(db, SQL_INSERT_DONE), 1, (int64_t)task->id.hi);
-    bind_end(db, SQL_INSERT_DONE, bind_standing(db, SQL_INSERT_DONE, 2, task), task);
-    return db_run(db, SQL_INSERT_DONE, err);
-}
-
 static bool take_key(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
     struct db *db = &tx->store->db;
@@ -97,31 +65,15 @@ static bool insert_extras(struct sqlite_tx *tx, const struct task *task, struct 
            ((int64_t)task->id.hi > tx->indexed_k || facet_insert_labels(tx, task, err));
 }
 
-static bool is_related(const struct task *task)
-{
-    return task->container || !id_none(task->parent) || !id_none(task->family) ||
-           task->depends_count > 0 || task->continues || task->runs_anyway || task->unmet > 0;
-}
-
 static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
     struct db *db = &tx->store->db;
     struct task_names names = {0};
-    bool related = is_related(task);
-    if (!intern_names(tx, task, &names, err)) {
-        return false;
-    }
-    int at = bind_order(db, SQL_INSERT_BODY, 1, task, &names, &tx->scratch);
-    bind_bytes(db_use(db, SQL_INSERT_BODY), at, task->payload);
-    if (!db_run(db, SQL_INSERT_BODY, err) ||
-        !(task_state_terminal(task->state) ? insert_done(tx, task, err)
-                                           : insert_live(tx, task, &names, related, err)) ||
+    if (!intern_names(tx, task, &names, err) || !put_body(db, task, &names, &tx->scratch, err) ||
+        !(task_state_terminal(task->state) ? put_done(db, task, &tx->scratch, err)
+                                           : put_live(db, task, task, &names, &tx->scratch, err)) ||
         !insert_extras(tx, task, err) || !count_task(tx, task->queue, task->state, 1, err)) {
         return false;
-    }
-    if (task->state == TASK_RUNNING && !related) {
-        /* One that starts as it is created will soon end: its worker's answer needs all of it. */
-        cache_keep(&tx->store->cache, task);
     }
     tx->last_id = MAX(tx->last_id, task->id.hi);
     tx->inserted++;
@@ -130,7 +82,6 @@ static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err
 
 bool sqlite_insert(struct tx *base, const struct task *const *tasks, size_t n, struct err *err)
 {
-    SQLITE_TX(base)->wrote = true;
     for (size_t i = 0; i < n; i++) {
         if (!insert_one(SQLITE_TX(base), tasks[i], err)) {
             return err_wrap(err, "insert a task");

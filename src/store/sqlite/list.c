@@ -55,11 +55,21 @@ static void bind_any(sqlite3_stmt *s, const char *name, int64_t value)
     }
 }
 
-static void bind_named_text(sqlite3_stmt *s, const char *name, struct str text)
+static void bind_named_bytes(sqlite3_stmt *s, const char *name, struct str bytes)
 {
     int at = sqlite3_bind_parameter_index(s, name);
     if (at > 0) {
-        bind_text(s, at, text);
+        bind_bytes(s, at, bytes);
+    }
+}
+
+/* As it lies in a packed column. */
+static void bind_named_id(sqlite3_stmt *s, const char *name, struct task_id id)
+{
+    int at = sqlite3_bind_parameter_index(s, name);
+    uint64_t bytes[2] = {__builtin_bswap64(id.hi), __builtin_bswap64(id.lo)};
+    if (at > 0 && !id_none(id)) {
+        sqlite3_bind_blob(s, at, bytes, sizeof bytes, SQLITE_TRANSIENT);
     }
 }
 
@@ -73,15 +83,13 @@ static void bind_filter(const struct candidates *c, sqlite3_stmt *s)
     bind_named(s, ":created_after_ms", f->created_after_ms == 0 ? INT64_MIN : f->created_after_ms);
     bind_named(s, ":created_before_ms",
                f->created_before_ms == 0 ? INT64_MAX : f->created_before_ms);
-    bind_any(s, ":parent_hi", (int64_t)f->parent.hi);
-    bind_any(s, ":team_hi", (int64_t)f->team.hi);
-    bind_any(s, ":schedule_hi", (int64_t)f->schedule.hi);
-    bind_named_text(s, ":document", f->document);
-    bind_named_text(s, ":external_id", f->external_id);
-    int tag = sqlite3_bind_parameter_index(s, ":tag");
-    if (tag > 0) {
-        bind_bytes(s, tag, f->tag);
-    }
+    bind_any(s, ":parent_k", (int64_t)f->parent.hi);
+    bind_named_id(s, ":parent", f->parent);
+    bind_named_id(s, ":team", f->team);
+    bind_named_id(s, ":schedule", f->schedule);
+    bind_named_bytes(s, ":document", f->document);
+    bind_named_bytes(s, ":external_id", f->external_id);
+    bind_named_bytes(s, ":tag", f->tag);
 }
 
 static bool advance(struct candidates *c, struct source *source, struct err *err)

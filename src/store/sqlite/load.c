@@ -7,22 +7,27 @@
 #include "store/sqlite/names.h"
 #include "store/sqlite/sqlite.h"
 
-/* The columns of load_live and load_done. */
+/* The columns of load_live and load_done; the first ones are those of the body. */
 static bool read_row(struct db *db, sqlite3_stmt *s, struct task_row *row, struct err *err)
 {
     struct task *task = &row->task;
-    int at = 0;
-    if (!read_order(db, s, &at, task, err)) {
+    uint64_t k = task->id.hi;
+    if (!read_rest(s, 4, task, err) || !add_rest(s, 10, task, err) ||
+        !name_text(db, column_int(s, 1), &task->type, err) ||
+        !name_text(db, column_int(s, 2), &task->queue, err)) {
         return false;
     }
-    task->payload = column_str(s, at++);
-    row->payload_omitted =
-        str_absent(task->payload) && sqlite3_column_type(s, at) != SQLITE_NULL; /* its length */
-    at++;
-    read_standing(s, &at, task);
+    task->id = (struct task_id){k, (uint64_t)column_int(s, 0)};
+    task->created_ms = column_int(s, 3);
+    task->payload = column_str(s, 5);
+    row->payload_omitted = str_absent(task->payload) && sqlite3_column_type(s, 6) != SQLITE_NULL;
+    task->state = (enum task_state)column_int(s, 7);
+    task->priority = (enum task_priority)column_int(s, 8);
+    task->attempt = (int32_t)column_int(s, 9);
     if (task_state_terminal(task->state)) {
-        read_end(s, &at, task);
-        row->result_omitted = str_absent(task->result) && sqlite3_column_type(s, at) != SQLITE_NULL;
+        task->finished_ms = column_int(s, 11);
+        task->result = column_str(s, 12);
+        row->result_omitted = str_absent(task->result) && sqlite3_column_type(s, 13) != SQLITE_NULL;
     }
     return true;
 }
@@ -67,20 +72,12 @@ static bool load_one(struct sqlite_store *store, struct task_load *load, struct 
 {
     struct db *db = &store->db;
     struct loaded loaded;
-    const struct task *known = cache_find(&store->cache, load->id.hi);
     load->found = false;
-    if (known != NULL) {
-        give(load, known);
-        return true;
-    }
     if (!load_row(db, (int64_t)load->id.hi, load->whole ? INT64_MAX : -1, &loaded, err)) {
         return false;
     }
     if (loaded.found) {
         give(load, &loaded.row.task);
-    }
-    if (load->found && load->whole && !task_state_terminal(load->task.state)) {
-        cache_keep(&store->cache, &load->task);
     }
     db_done(db, loaded.used);
     return true;
@@ -116,73 +113,21 @@ bool sqlite_find_keys(struct tx *tx, const struct str *keys, size_t n, struct ta
     return true;
 }
 
-static bool read_related(struct db *db, struct task *task, struct err *err)
-{
-    sqlite3_stmt *s = db_use(db, SQL_LOAD_RELATED);
-    bool row = false;
-    bind_int(s, 1, (int64_t)task->id.hi);
-    if (!db_row(db, SQL_LOAD_RELATED, &row, err)) {
-        return false;
-    }
-    task->parent = column_id(s, 0);
-    task->family = column_id(s, 2);
-    task->container = column_int(s, 4) != 0;
-    task->continues = column_int(s, 5) != 0;
-    task->runs_anyway = column_int(s, 6) != 0;
-    task->unmet = (int32_t)column_int(s, 7);
-    db_done(db, SQL_LOAD_RELATED);
-    return true;
-}
-
-/* The columns of scan_live. */
-static bool read_live(struct db *db, sqlite3_stmt *s, struct task *task, struct err *err)
-{
-    *task = (struct task){.id = {(uint64_t)column_int(s, 0), (uint64_t)column_int(s, 1)},
-                          .state = (enum task_state)column_int(s, 4),
-                          .priority = (enum task_priority)column_int(s, 5),
-                          .attempt = (int32_t)column_int(s, 6),
-                          .queued_ms = column_int(s, 7),
-                          .scheduled_ms = column_int(s, 8),
-                          .expires_ms = column_int(s, 9),
-                          .document = column_str(s, 10)};
-    return name_text(db, column_int(s, 2), &task->type, err) &&
-           name_text(db, column_int(s, 3), &task->queue, err) &&
-           (column_int(s, 11) == 0 || read_related(db, task, err));
-}
-
-/* Gives `each` a running task, with its lease. */
-static bool tell_running(struct db *db, struct task *task, store_each_fn *each, void *arg,
-                         struct err *err)
-{
-    sqlite3_stmt *s = db_use(db, SQL_LOAD_RUNNING);
-    bool row = false;
-    bind_int(s, 1, (int64_t)task->id.hi);
-    if (!db_row(db, SQL_LOAD_RUNNING, &row, err)) {
-        return false;
-    }
-    if (row) {
-        int at = 0;
-        read_standing(s, &at, task);
-    }
-    bool ok = each(arg, task, err);
-    db_done(db, SQL_LOAD_RUNNING);
-    return ok;
-}
-
 static bool tell_live(struct sqlite_store *store, sqlite3_stmt *s, store_each_fn *each, void *arg,
                       struct err *err)
 {
     struct db *db = &store->db;
     struct task task;
     names_trim(db);
-    if (!read_live(db, s, &task, err)) {
+    if (!read_rest(s, 7, &task, err) || !name_text(db, column_int(s, 2), &task.type, err) ||
+        !name_text(db, column_int(s, 3), &task.queue, err)) {
         return false;
     }
-    if (!count_live(store, task.queue, task.state, err)) {
-        return false;
-    }
-    return task.state == TASK_RUNNING ? tell_running(db, &task, each, arg, err)
-                                      : each(arg, &task, err);
+    task.id = column_id(s, 0);
+    task.state = (enum task_state)column_int(s, 4);
+    task.priority = (enum task_priority)column_int(s, 5);
+    task.attempt = (int32_t)column_int(s, 6);
+    return count_live(store, task.queue, task.state, err) && each(arg, &task, err);
 }
 
 bool sqlite_scan_live(struct store *base, store_each_fn *each, void *arg, struct err *err)

@@ -35,7 +35,6 @@ static void sqlite_close_store(struct store *base)
     count_change_fini(&store->tx.counts);
     buf_fini(&store->tx.scratch);
     counts_fini(&store->counts);
-    cache_clear(&store->cache);
     if (store->lock >= 0) {
         close(store->lock);
     }
@@ -228,10 +227,9 @@ bool sqlite_store_open(struct str rest, const struct store_options *options, str
     store->store.ops = &ops;
     store->lock = -1;
     store->path = mem_text(rest.ptr, rest.len);
-    store->tx.scratch = BUF_INIT(TASK_TAGS_MAX * (TASK_TAG_MAX + 2));
+    store->tx.scratch = BUF_INIT(ROW_REST_MAX);
     counts_init(&store->counts);
     store->counts.folds = true;
-    cache_init(&store->cache);
     if (!open_all(store, options, err)) {
         sqlite_close_store(&store->store);
         return err_wrap(err, STR_FMT, STR_ARG(rest));

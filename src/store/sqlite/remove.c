@@ -41,7 +41,7 @@ static bool remove_one(struct sqlite_tx *tx, struct task_id id, bool *gone, stru
 {
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_FIND_REMAINS);
-    struct task task = {.id = id};
+    struct task task;
     bool row = false, ok = true;
     bind_int(s, 1, (int64_t)id.hi);
     bind_int(s, 2, (int64_t)id.lo);
@@ -49,11 +49,11 @@ static bool remove_one(struct sqlite_tx *tx, struct task_id id, bool *gone, stru
         return false;
     }
     if (row) {
+        ok = read_rest(s, 2, &task, err);
+        task.id = id;
         task.state = (enum task_state)column_int(s, 1);
-        task.key = column_str(s, 2);
-        read_facets(s, 3, &task);
-        ok = name_text(db, column_int(s, 0), &task.queue, err) && remove_rows(tx, &task, err) &&
-             count_task(tx, task.queue, task.state, -1, err);
+        ok = ok && name_text(db, column_int(s, 0), &task.queue, err) &&
+             remove_rows(tx, &task, err) && count_task(tx, task.queue, task.state, -1, err);
     }
     tx->store->names.removed_tasks += row;
     db_done(db, SQL_FIND_REMAINS);

@@ -1,42 +1,11 @@
 /* store/sqlite/row.c: a task as parameters, a row as a task. See row.h.
  *
- * An id is two columns. What few tasks have is bound only when this task has it, or the last one
- * had: most inserts bind half of their parameters.
+ * What statements ask about has a column; the rest of a task is packed into one (store/pack.h).
  *
  * SPDX-License-Identifier: MIT */
 #include "store/sqlite/row.h"
 
-#include "store/sqlite/names.h"
-
-#include "store/columns.h"
-#include "store/shared.h"
-
-/* Absent numbers are negative in memory and NULL in the file. */
-static void bind_optional(sqlite3_stmt *s, int at, double value)
-{
-    if (value < 0) {
-        sqlite3_bind_null(s, at);
-    } else {
-        sqlite3_bind_double(s, at, value);
-    }
-}
-
-static double column_optional(sqlite3_stmt *s, int at)
-{
-    return sqlite3_column_type(s, at) == SQLITE_NULL ? -1 : sqlite3_column_double(s, at);
-}
-
-static int bind_id(sqlite3_stmt *s, int at, struct task_id id)
-{
-    if (id_none(id)) {
-        sqlite3_bind_null(s, at);
-        sqlite3_bind_null(s, at + 1);
-    } else {
-        bind_int(s, at, (int64_t)id.hi);
-        bind_int(s, at + 1, (int64_t)id.lo);
-    }
-    return at + 2;
-}
+#include "store/pack.h"
 
 struct task_id column_id(sqlite3_stmt *s, int at)
 {
@@ -45,61 +14,63 @@ struct task_id column_id(sqlite3_stmt *s, int at)
 
 /* ---- In ---- */
 
-#define BIND_ID(column, member)       at = bind_id(s, at, task->member)
-#define BIND_NAME(column, member)     bind_again(db, id, at++, names->column##_id)
-#define BIND_TEXT(column, member)     bind_text(s, at++, task->member)
-#define BIND_JSON(column, member)     bind_bytes(s, at++, task->member)
-#define BIND_BYTES(column, member)    bind_bytes(s, at++, task->member)
-#define BIND_TAGS(column, member)     bind_bytes(s, at++, tags_pack(task, scratch))
-#define BIND_TIME(column, member)     bind_again(db, id, at++, task->member)
-#define BIND_I64(column, member)      bind_again(db, id, at++, task->member)
-#define BIND_U64(column, member)      bind_int(s, at++, (int64_t)task->member)
-#define BIND_I32(column, member)      bind_again(db, id, at++, task->member)
-#define BIND_STATE(column, member)    bind_again(db, id, at++, task->member)
-#define BIND_PRIORITY(column, member) bind_again(db, id, at++, task->member)
-#define BIND_OUTCOME(column, member)  bind_again(db, id, at++, task->member)
-#define BIND_F64(column, member)      sqlite3_bind_double(s, at++, task->member)
-#define BIND_AMOUNT(column, member)   bind_optional(s, at++, task->member)
-#define BIND_BOOL(column, member)     bind_again(db, id, at++, task->member)
-
-ALWAYS_INLINE int bind_parts(struct db *db, enum sql_id id, int at, const struct task *task,
-                             const struct task_names *names, struct buf *scratch, unsigned parts)
+static bool too_long(struct err *err)
 {
-    sqlite3_stmt *s = db_use(db, id);
-#define FIELD(part, kind, column, member, ...)                                                     \
-    if ((PART_##part & parts) != 0) {                                                              \
-        BIND_##kind(column, member);                                                               \
-    }
-#include "task/task.def"
-    return at;
+    return err_set(err, ERR_INTERNAL, "the texts of a task are too long for its row");
 }
 
-int bind_order(struct db *db, enum sql_id id, int at, const struct task *task,
-               const struct task_names *names, struct buf *scratch)
+bool put_body(struct db *db, const struct task *task, const struct task_names *names,
+              struct buf *scratch, struct err *err)
 {
-    bool plain = task_is_blank(task, PART_RARE_ORDER);
-    at = bind_parts(db, id, at, task, names, scratch, PART_ORDER);
-    if (!plain || db->rare_bound[id]) {
-        bind_parts(db, id, at, task, names, scratch, PART_RARE_ORDER);
-        db->rare_bound[id] = !plain;
+    sqlite3_stmt *s = db_use(db, SQL_INSERT_BODY);
+    buf_clear(scratch);
+    if (!pack_order(scratch, task)) {
+        return too_long(err);
     }
-    return at + SQL_RARE_ORDER_COLUMNS;
+    bind_int(s, 1, (int64_t)task->id.hi);
+    bind_int(s, 2, (int64_t)task->id.lo);
+    bind_again(db, SQL_INSERT_BODY, 3, names->type_id);
+    bind_again(db, SQL_INSERT_BODY, 4, names->queue_id);
+    bind_again(db, SQL_INSERT_BODY, 5, task->created_ms);
+    bind_bytes(s, 6, buf_view(scratch));
+    bind_bytes(s, 7, task->payload);
+    return db_run(db, SQL_INSERT_BODY, err);
 }
 
-int bind_standing(struct db *db, enum sql_id id, int at, const struct task *task)
+bool put_live(struct db *db, const struct task *order, const struct task *now,
+              const struct task_names *names, struct buf *scratch, struct err *err)
 {
-    bool plain = task_is_blank(task, PART_RARE_STANDING);
-    at = bind_parts(db, id, at, task, NULL, NULL, PART_FRESH | PART_STANDING);
-    if (!plain || db->rare_bound[id]) {
-        bind_parts(db, id, at, task, NULL, NULL, PART_RARE_STANDING);
-        db->rare_bound[id] = !plain;
+    sqlite3_stmt *s = db_use(db, SQL_INSERT_TASK);
+    buf_clear(scratch);
+    if (!pack_standing(scratch, order, now)) {
+        return too_long(err);
     }
-    return at + SQL_RARE_STANDING_COLUMNS;
+    bind_int(s, 1, (int64_t)now->id.hi);
+    bind_int(s, 2, (int64_t)now->id.lo);
+    bind_again(db, SQL_INSERT_TASK, 3, names->type_id);
+    bind_again(db, SQL_INSERT_TASK, 4, names->queue_id);
+    bind_again(db, SQL_INSERT_TASK, 5, now->state);
+    bind_again(db, SQL_INSERT_TASK, 6, now->priority);
+    bind_again(db, SQL_INSERT_TASK, 7, now->attempt);
+    bind_bytes(s, 8, buf_view(scratch));
+    return db_run(db, SQL_INSERT_TASK, err);
 }
 
-int bind_end(struct db *db, enum sql_id id, int at, const struct task *task)
+bool put_done(struct db *db, const struct task *task, struct buf *scratch, struct err *err)
 {
-    return bind_parts(db, id, at, task, NULL, NULL, PART_END);
+    sqlite3_stmt *s = db_use(db, SQL_INSERT_DONE);
+    buf_clear(scratch);
+    if (!pack_end(scratch, task)) {
+        return too_long(err);
+    }
+    bind_int(s, 1, (int64_t)task->id.hi);
+    bind_again(db, SQL_INSERT_DONE, 2, task->state);
+    bind_again(db, SQL_INSERT_DONE, 3, task->priority);
+    bind_again(db, SQL_INSERT_DONE, 4, task->attempt);
+    bind_again(db, SQL_INSERT_DONE, 5, task->finished_ms);
+    bind_bytes(s, 6, buf_view(scratch));
+    bind_bytes(s, 7, task->result);
+    return db_run(db, SQL_INSERT_DONE, err);
 }
 
 int bind_error(sqlite3_stmt *s, int at, const struct task_error *error)
@@ -112,51 +83,16 @@ int bind_error(sqlite3_stmt *s, int at, const struct task_error *error)
 
 /* ---- Out ---- */
 
-#define READ_ID(member)       task->member = column_id(s, (at += 2) - 2)
-#define READ_NAME(member)     ok = ok && name_text(db, column_int(s, at++), &task->member, err)
-#define READ_TEXT(member)     task->member = column_str(s, at++)
-#define READ_JSON(member)     task->member = column_str(s, at++)
-#define READ_BYTES(member)    task->member = column_str(s, at++)
-#define READ_TAGS(member)     tags_unpack(column_str(s, at++), task)
-#define READ_TIME(member)     task->member = column_int(s, at++)
-#define READ_I64(member)      task->member = column_int(s, at++)
-#define READ_U64(member)      task->member = (uint64_t)column_int(s, at++)
-#define READ_I32(member)      task->member = (int32_t)column_int(s, at++)
-#define READ_STATE(member)    task->member = (enum task_state)column_int(s, at++)
-#define READ_PRIORITY(member) task->member = (enum task_priority)column_int(s, at++)
-#define READ_OUTCOME(member)  task->member = (enum task_outcome)column_int(s, at++)
-#define READ_F64(member)      task->member = sqlite3_column_double(s, at++)
-#define READ_AMOUNT(member)   task->member = column_optional(s, at++)
-#define READ_BOOL(member)     task->member = column_int(s, at++) != 0
-
-/* False only where a name is not known. */
-ALWAYS_INLINE bool read_parts(struct db *db, sqlite3_stmt *s, int *from, struct task *task,
-                              unsigned parts, struct err *err)
+bool add_rest(sqlite3_stmt *s, int at, struct task *task, struct err *err)
 {
-    int at = *from;
-    bool ok = true;
-#define FIELD(part, kind, column, member, ...)                                                     \
-    if ((PART_##part & parts) != 0) {                                                              \
-        READ_##kind(member);                                                                       \
-    }
-#include "task/task.def"
-    *from = at;
-    return ok;
+    return unpack(column_str(s, at), task) ||
+           err_set(err, ERR_FATAL, "the packed column of a task's row is damaged");
 }
 
-bool read_order(struct db *db, sqlite3_stmt *s, int *at, struct task *task, struct err *err)
+bool read_rest(sqlite3_stmt *s, int at, struct task *task, struct err *err)
 {
-    return read_parts(db, s, at, task, PARTS_ORDER, err);
-}
-
-void read_standing(sqlite3_stmt *s, int *at, struct task *task)
-{
-    read_parts(NULL, s, at, task, PARTS_STANDING, NULL);
-}
-
-void read_end(sqlite3_stmt *s, int *at, struct task *task)
-{
-    read_parts(NULL, s, at, task, PART_END, NULL);
+    unpack_begin(task);
+    return add_rest(s, at, task, err);
 }
 
 void read_error(sqlite3_stmt *s, int at, struct task_error *error)
@@ -164,14 +100,4 @@ void read_error(sqlite3_stmt *s, int at, struct task_error *error)
     error->code = column_str(s, at);
     error->message = column_str(s, at + 1);
     error->detail = column_str(s, at + 2);
-}
-
-void read_facets(sqlite3_stmt *s, int at, struct task *task)
-{
-    task->document = column_str(s, at);
-    task->external_id = column_str(s, at + 1);
-    tags_unpack(column_str(s, at + 2), task);
-    task->parent = column_id(s, at + 3);
-    task->team = column_id(s, at + 5);
-    task->schedule = column_id(s, at + 7);
 }

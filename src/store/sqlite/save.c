@@ -8,6 +8,7 @@
  * Thread: engine. Keeps: G2 and rule 1 (state and attempt in WHERE), G3 (doc_lease), I5, I7.
  *
  * SPDX-License-Identifier: MIT */
+#include "store/pack.h"
 #include "store/shared.h"
 #include "store/sqlite/sqlite.h"
 
@@ -94,7 +95,16 @@ static bool update(struct sqlite_tx *tx, struct task_change *change, struct err 
 {
     struct db *db = &tx->store->db;
     sqlite3_stmt *s = db_use(db, SQL_UPDATE_TASK);
-    bind_was(s, bind_standing(db, SQL_UPDATE_TASK, 1, change->now), change->was);
+    const struct task *now = change->now;
+    buf_clear(&tx->scratch);
+    if (!pack_standing(&tx->scratch, change->was, now)) {
+        return err_set(err, ERR_INTERNAL, "the texts of a task are too long for its row");
+    }
+    bind_again(db, SQL_UPDATE_TASK, 1, now->state);
+    bind_again(db, SQL_UPDATE_TASK, 2, now->priority);
+    bind_again(db, SQL_UPDATE_TASK, 3, now->attempt);
+    bind_bytes(s, 4, buf_view(&tx->scratch));
+    bind_was(s, 5, change->was);
     return db_change(db, SQL_UPDATE_TASK, &change->applied, err);
 }
 
@@ -111,12 +121,11 @@ static bool move(struct sqlite_tx *tx, struct task_change *change, struct err *e
         return true;
     }
     if (task_state_terminal(change->now->state)) {
-        return insert_done(tx, change->now, err);
+        return put_done(db, change->now, &tx->scratch, err);
     }
     struct task_names names = {0};
-    /* A revived task may depend on others; finding out is not worth a look. */
     return intern_names(tx, change->was, &names, err) &&
-           insert_live(tx, change->now, &names, true, err);
+           put_live(db, change->was, change->now, &names, &tx->scratch, err);
 }
 
 bool insert_attempt(struct sqlite_tx *tx, struct task_id id, const struct task_attempt *attempt,
@@ -150,8 +159,6 @@ static bool append_log(struct sqlite_tx *tx, const struct task_change *change, s
 /* What goes with a change that was applied. */
 static bool follow(struct sqlite_tx *tx, const struct task_change *change, struct err *err)
 {
-    tx->wrote = true;
-    cache_follow(&tx->store->cache, change->now);
     if (change->was->state != change->now->state &&
         !(count_task(tx, change->was->queue, change->was->state, -1, err) &&
           count_task(tx, change->was->queue, change->now->state, 1, err))) {

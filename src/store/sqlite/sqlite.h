@@ -14,7 +14,6 @@
 #include "base/buf.h"
 #include "store/counts.h"
 #include "store/ops.h"
-#include "store/sqlite/cache.h"
 #include "store/sqlite/db.h"
 #include "store/sqlite/row.h"
 
@@ -35,9 +34,8 @@ struct sqlite_tx {
     size_t inserted;    /* tasks */
     size_t indexed;     /* of those that lagged, how many it indexed */
     bool labels;        /* some of the inserted have labels to index */
-    bool wrote;         /* it added or changed tasks that may be in the cache */
     int64_t names_last; /* before it began */
-    struct buf scratch; /* packed tags of the task at hand */
+    struct buf scratch; /* the packed column of the row at hand */
 };
 
 /* Upkeep on its way through the names: see names.c. */
@@ -55,8 +53,7 @@ struct sqlite_store {
     int lock; /* the lock file, held; -1 when reading only */
     uint64_t last_id, epoch;
     struct counts counts;
-    bool live_counted;  /* `counts` has live tasks too, not only ended ones */
-    struct cache cache; /* as the open transaction sees it */
+    bool live_counted; /* `counts` has live tasks too, not only ended ones */
 
     int64_t indexed_k;   /* the late index holds everything up to here */
     size_t index_lag;    /* tasks above it, about */
@@ -111,11 +108,6 @@ bool sqlite_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
 /* The numbers of a task's type and queue; new names are added. */
 bool intern_names(struct sqlite_tx *tx, const struct task *task, struct task_names *names,
                   struct err *err);
-/* The row of a live or a finished task; a finished one knows its names from its body. `related`: it
- * has relations, or may have. */
-bool insert_live(struct sqlite_tx *tx, const struct task *task, const struct task_names *names,
-                 bool related, struct err *err);
-bool insert_done(struct sqlite_tx *tx, const struct task *task, struct err *err);
 bool insert_attempt(struct sqlite_tx *tx, struct task_id id, const struct task_attempt *attempt,
                     struct err *err);
 bool count_task(struct sqlite_tx *tx, struct str queue, enum task_state state, int64_t n,

@@ -1,27 +1,25 @@
 -- store/sqlite/task.sql: a task as rows: its order, where it stands, how it ended.
 
 -- name: insert_body
--- The order of a new task, written once. What few tasks have comes last but the payload.
-INSERT INTO body (@order, payload)
-VALUES (@order(:), :payload);
+-- The order of a new task, written once.
+INSERT INTO body (k, lo, type_id, queue_id, created_ms, rest, payload)
+VALUES (:k, :lo, :type_id, :queue_id, :created_ms, :rest, :payload);
 
 -- name: insert_task
 -- The hot row of a task that is new or has been revived.
-INSERT INTO task (k, lo, type_id, queue_id, document, expires_ms, created_ms, related, parent_hi, parent_lo,
-      batch_hi, batch_lo, container, continues, runs_anyway, @standing)
-VALUES (:k, :lo, :type_id, :queue_id, :document, :expires_ms, :created_ms, :related, :parent_hi, :parent_lo,
-        :batch_hi, :batch_lo, :container, :continues, :runs_anyway, @standing(:));
+INSERT INTO task (k, lo, type_id, queue_id, state, priority, attempt, rest)
+VALUES (:k, :lo, :type_id, :queue_id, :state, :priority, :attempt, :rest);
 
 -- name: insert_done
 -- A task enters the history.
-INSERT INTO done (k, @standing, @end)
-VALUES (:k, @standing(:), @end(:));
+INSERT INTO done (k, state, priority, attempt, finished_ms, rest, result)
+VALUES (:k, :state, :priority, :attempt, :finished_ms, :rest, :result);
 
 -- name: update_task
 -- One row, one compare-and-set.
 -- No row changed means the caller lost: somebody else moved the task since it was read.
 UPDATE task
-   SET @set_standing(:)
+   SET state = :state, priority = :priority, attempt = :attempt, rest = :rest
  WHERE k = :k AND lo = :lo AND state = :was_state AND attempt = :was_attempt;
 
 -- name: delete_task
@@ -38,37 +36,27 @@ DELETE FROM done
 -- name: load_live
 -- A live task with its order.
 -- What is longer than :omit_over bytes is not read at all; -1 leaves all payloads and results out.
-SELECT @order(b.),
-       CASE WHEN length(b.payload) > :omit_over THEN NULL ELSE b.payload END, length(b.payload), @standing(t.)
+SELECT b.lo, b.type_id, b.queue_id, b.created_ms, b.rest,
+       CASE WHEN length(b.payload) > :omit_over THEN NULL ELSE b.payload END, length(b.payload),
+       t.state, t.priority, t.attempt, t.rest
   FROM body b JOIN task t ON t.k = b.k
  WHERE b.k = :k;
 
 -- name: load_done
 -- A finished task with its order, as load_live, and how it ended.
 -- What is longer than :omit_over bytes is not read at all; -1 leaves all payloads and results out.
-SELECT @order(b.),
-       CASE WHEN length(b.payload) > :omit_over THEN NULL ELSE b.payload END, length(b.payload), @standing(d.),
-       @end(d., result = CASE WHEN length(d.result) > :omit_over THEN NULL ELSE d.result END), length(d.result)
+SELECT b.lo, b.type_id, b.queue_id, b.created_ms, b.rest,
+       CASE WHEN length(b.payload) > :omit_over THEN NULL ELSE b.payload END, length(b.payload),
+       d.state, d.priority, d.attempt, d.rest, d.finished_ms,
+       CASE WHEN length(d.result) > :omit_over THEN NULL ELSE d.result END, length(d.result)
   FROM body b JOIN done d ON d.k = b.k
  WHERE b.k = :k;
 
 -- name: scan_live
 -- What the engine's memory is rebuilt from, in order of creation, from one table.
--- The first columns only: a million rows take a fraction of a second, and thrice that if all are read.
-SELECT k, lo, type_id, queue_id, state, priority, attempt, queued_ms, scheduled_ms, expires_ms, document,
-       related
+SELECT k, lo, type_id, queue_id, state, priority, attempt, rest
   FROM task
  ORDER BY k;
-
--- name: load_related
--- The relations of a task in a scan, if it has any.
-SELECT parent_hi, parent_lo, batch_hi, batch_lo, container, continues, runs_anyway, unmet FROM task WHERE k = :k;
-
--- name: load_running
--- The few running tasks of a scan are wanted with their leases.
-SELECT @standing
-  FROM task
- WHERE k = :k;
 
 -- name: insert_key
 -- Take an idempotency key for a new task. No row changed: it is taken.

@@ -2,20 +2,20 @@
 
 -- name: candidates_body
 -- Tasks that a list may want, newest first, from the bodies themselves.
--- For lists of any state, and for the newest tasks that the late index does not reach yet. NULL means any. A tag is
--- found in the packed list by its bytes alone; whoever reads looks again.
+-- For lists of any state, and for the newest tasks that the late index does not reach yet. NULL means any. What
+-- is packed is found by its bytes alone; whoever reads looks again.
 SELECT k
   FROM body
  WHERE k < :before AND k >= :not_before
    AND created_ms > :created_after_ms AND created_ms < :created_before_ms
    AND (:type_id IS NULL OR type_id = :type_id)
    AND (:queue_id IS NULL OR queue_id = :queue_id)
-   AND (:document IS NULL OR document = :document)
-   AND (:external_id IS NULL OR external_id = :external_id)
-   AND (:parent_hi IS NULL OR parent_hi = :parent_hi)
-   AND (:team_hi IS NULL OR team_hi = :team_hi)
-   AND (:schedule_hi IS NULL OR schedule_hi = :schedule_hi)
-   AND (:tag IS NULL OR instr(tags, :tag) > 0)
+   AND (:document IS NULL OR instr(rest, :document) > 0)
+   AND (:external_id IS NULL OR instr(rest, :external_id) > 0)
+   AND (:parent IS NULL OR instr(rest, :parent) > 0)
+   AND (:team IS NULL OR instr(rest, :team) > 0)
+   AND (:schedule IS NULL OR instr(rest, :schedule) > 0)
+   AND (:tag IS NULL OR instr(rest, :tag) > 0)
  ORDER BY k DESC;
 
 -- name: candidates_live
@@ -23,7 +23,6 @@ SELECT k
 SELECT k
   FROM task
  WHERE k < :before AND k >= :not_before
-   AND created_ms > :created_after_ms AND created_ms < :created_before_ms
    AND (:type_id IS NULL OR type_id = :type_id)
    AND (:queue_id IS NULL OR queue_id = :queue_id)
    AND ((:states >> state) & 1)
@@ -56,7 +55,7 @@ SELECT k FROM done INDEXED BY done_rare WHERE state = :TIMEOUT AND state > :COMP
 
 -- name: candidates_child
 -- Children of one task, newest first.
-SELECT k FROM child WHERE parent_k = :parent_hi AND k < :before AND k >= :not_before ORDER BY k DESC;
+SELECT k FROM child WHERE parent_k = :parent_k AND k < :before AND k >= :not_before ORDER BY k DESC;
 
 -- name: candidates_facet
 -- Tasks that share a facet, newest first, from the late index.

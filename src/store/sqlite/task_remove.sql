@@ -4,7 +4,7 @@
 -- Finished tasks in order of creation, for retention, and whether their parent is there. No
 -- index by time is needed: a sweep walks the history in small steps, the next one begins where it stopped, and the walk
 -- is over at the first task that was created too late to have ended early enough.
-SELECT d.k, b.lo, d.finished_ms, b.parent_hi IS NOT NULL AND EXISTS (SELECT 1 FROM body p WHERE p.k = b.parent_hi),
+SELECT d.k, b.lo, d.finished_ms, EXISTS (SELECT 1 FROM body p WHERE p.k = packed(b.rest, :PACKED_parent)),
        b.created_ms
   FROM done d JOIN body b ON b.k = d.k
  WHERE d.k > :cursor
@@ -13,8 +13,7 @@ SELECT d.k, b.lo, d.finished_ms, b.parent_hi IS NOT NULL AND EXISTS (SELECT 1 FR
 
 -- name: find_remains
 -- What else has to go when this finished task goes.
-SELECT b.queue_id, d.state, b.key, b.document, b.external_id, b.tags,
-       b.parent_hi, b.parent_lo, b.team_hi, b.team_lo, b.schedule_hi, b.schedule_lo
+SELECT b.queue_id, d.state, b.rest
   FROM done d JOIN body b ON b.k = d.k
  WHERE d.k = :k AND b.lo = :lo;
 

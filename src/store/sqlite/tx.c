@@ -36,7 +36,7 @@ bool sqlite_begin(struct store *base, struct tx **out, struct err *err)
     tx->last_id = store->last_id;
     tx->indexed_k = store->indexed_k;
     tx->inserted = tx->indexed = 0;
-    tx->labels = tx->wrote = false;
+    tx->labels = false;
     names_trim(&store->db);
     tx->names_last = store->db.names_last;
     *out = &tx->tx;
@@ -51,9 +51,6 @@ void sqlite_abandon(struct tx *base)
     tx->open = false;
     counts_abandon(&store->counts, &tx->counts);
     names_undo(&store->db, tx->names_last);
-    if (tx->wrote) {
-        cache_clear(&store->cache);
-    }
     /* A full disk may have rolled back already. */
     if (sqlite3_get_autocommit(store->db.handle) == 0 && !db_run(&store->db, SQL_ROLLBACK, &err)) {
         log_error("store: %s", err.text);
