@@ -61,16 +61,11 @@ void broker_offer_again(struct broker *broker, const struct hint *hints, size_t 
     }
 }
 
-void broker_withdraw_from(struct broker *broker, struct task_id id, enum task_priority priority)
+void broker_withdraw(struct broker *broker, const struct hint *hint)
 {
     if (broker->ops->withdraw != NULL) {
-        broker->ops->withdraw(broker, id, priority);
+        broker->ops->withdraw(broker, hint);
     }
-}
-
-void broker_withdraw(struct broker *broker, struct task_id id)
-{
-    broker_withdraw_from(broker, id, 0);
 }
 
 size_t broker_take(struct broker *broker, const struct want *want, size_t max, struct hint *out,
@@ -203,9 +198,9 @@ bool broker_waits_before(struct broker *broker, struct str document, const struc
     return broker->ops->waits_before == NULL || broker->ops->waits_before(broker, document, hint);
 }
 
-bool broker_knows(struct broker *broker, struct task_id id)
+bool broker_knows(struct broker *broker, const struct hint *hint)
 {
-    return broker->ops->knows != NULL && broker->ops->knows(broker, id);
+    return broker->ops->knows != NULL && broker->ops->knows(broker, hint);
 }
 
 size_t broker_ready_count(struct broker *broker)

@@ -21,7 +21,7 @@
 
 /* How nodes that share a Redis keep their hints there. Nodes of different layouts do not see each
  * other's hints: as long as there are both, everybody asks the store. */
-#define BROKER_LAYOUT 2
+#define BROKER_LAYOUT 3
 
 struct broker;
 
@@ -54,16 +54,15 @@ enum broker_health broker_check(struct broker *broker);
 void broker_doubt(struct broker *broker, bool doubts);
 
 /* The task is QUEUED and may start. Offering a known task again moves it to the place that the new
- * hint says (for a changed priority see broker_withdraw_from()); nothing happens if nothing
+ * hint says (for a changed priority see broker_withdraw()); nothing happens if nothing
  * changed.
  */
 void broker_offer(struct broker *broker, const struct hint *hint);
 
-/* The task is no longer QUEUED for a reason other than being taken. Unknown ids are passed over.
- * The priority under which it was offered says where to look for it; not known: everywhere. A task
- * whose priority has changed is withdrawn under the old one and offered with the new one. */
-void broker_withdraw(struct broker *broker, struct task_id id);
-void broker_withdraw_from(struct broker *broker, struct task_id id, enum task_priority priority);
+/* The task is no longer QUEUED for a reason other than being taken. `hint` says what was offered;
+ * a broker of one machine finds it by the id alone. Unknown ones are passed over. A task whose
+ * priority has changed is withdrawn under the old one and offered with the new one. */
+void broker_withdraw(struct broker *broker, const struct hint *hint);
 
 /* Proposes up to `max` tasks, best first, never two of one document, none of a held document.
  * They are no longer ready, and their documents are held by them. Returns how many. */
@@ -118,7 +117,8 @@ struct broker_document {
     struct task_id *waiting; /* ready tasks of the document in start order */
     size_t waiting_count;
 };
-/* Unknown documents are not held and nobody waits. At most `most` waiting ids. */
+/* Unknown documents are not held and nobody waits. At most `most` waiting ids. Redis tells the
+ * holder alone, and nothing of lines and ages: nodes that share it ask the rows for those. */
 void broker_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
                      struct broker_document *out);
 /* A page of about `most` held documents and their holders, without their waiting lines. *cursor is
@@ -135,7 +135,7 @@ size_t broker_ahead(struct broker *broker, struct task_id id);
  */
 bool broker_waits_before(struct broker *broker, struct str document, const struct hint *hint);
 
-bool broker_knows(struct broker *broker, struct task_id id); /* is it ready? */
+bool broker_knows(struct broker *broker, const struct hint *hint); /* is it ready? As above */
 size_t broker_ready_count(struct broker *broker);
 /* queued_ms of the oldest ready task of a queue; INT64_MAX: none. Waiting behind a document counts.
  */

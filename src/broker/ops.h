@@ -18,8 +18,7 @@ struct broker_ops {
     void (*offer)(struct broker *broker, const struct hint *hint);
     void (*offer_again)(struct broker *broker, const struct hint *hints,
                         size_t count); /* NULL: each is offered */
-    void (*withdraw)(struct broker *broker, struct task_id id,
-                     enum task_priority priority); /* 0: not known */
+    void (*withdraw)(struct broker *broker, const struct hint *hint);
     size_t (*take)(struct broker *broker, const struct want *want, size_t max, struct hint *out,
                    struct arena *arena);
     void (*give_back)(struct broker *broker, const struct hint *hint);
@@ -43,7 +42,7 @@ struct broker_ops {
                    struct broker_document **out);
     size_t (*ahead)(struct broker *broker, struct task_id id);
     bool (*waits_before)(struct broker *broker, struct str document, const struct hint *hint);
-    bool (*knows)(struct broker *broker, struct task_id id);
+    bool (*knows)(struct broker *broker, const struct hint *hint);
     size_t (*ready_count)(struct broker *broker);
     int64_t (*oldest_ms)(struct broker *broker, struct str queue);
     bool (*has)(struct broker *broker, const struct want *want);

@@ -254,7 +254,11 @@ static void note_change(struct batch *batch, const struct item *item)
     struct lane *lane = lane_get(&engine->lanes, now->queue);
     bool moved = now->state == TASK_QUEUED && now->priority != was->priority;
     if (was->state == TASK_QUEUED && (now->state != TASK_QUEUED || moved) && !taken) {
-        broker_withdraw_from(engine->broker, item->id, was->priority);
+        broker_withdraw(engine->broker, &(struct hint){.id = item->id,
+                                                       .queue = was->queue,
+                                                       .type = was->type,
+                                                       .document = was->document,
+                                                       .priority = was->priority});
         turns_left(engine, now->document);
     }
     if (now->state != TASK_QUEUED && task_is_turn(now)) {

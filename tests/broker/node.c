@@ -84,6 +84,18 @@ void offer(struct broker *broker, uint64_t number, enum task_priority priority, 
     broker_flush(broker);
 }
 
+void withdraw(struct broker *broker, uint64_t number)
+{
+    struct hint hint = hint_of(number, TASK_NORMAL, STR_NONE);
+    broker_withdraw(broker, &hint);
+}
+
+bool knows(struct broker *broker, uint64_t number)
+{
+    struct hint hint = hint_of(number, TASK_NORMAL, STR_NONE);
+    return broker_knows(broker, &hint);
+}
+
 struct str take(struct fleet *f, struct broker *broker, size_t max)
 {
     struct hint *hints = arena_array(&f->arena, struct hint, max);

@@ -22,7 +22,9 @@ struct task_id number_id(uint64_t number);
 /* Type "t", queue "q", queued_ms 1000 + number. */
 struct hint hint_of(uint64_t number, enum task_priority priority, struct str document);
 void offer(struct broker *broker, uint64_t number, enum task_priority priority,
-           struct str document); /* and sends it */
+           struct str document);                       /* and sends it */
+void withdraw(struct broker *broker, uint64_t number); /* a NORMAL one without a document */
+bool knows(struct broker *broker, uint64_t number);
 /* The numbers of what a claim of everything takes, like "3 1". */
 struct str take(struct fleet *f, struct broker *broker, size_t max);
 bool has(struct broker *broker);

@@ -50,6 +50,17 @@ void stand_offer_hint(struct stand *s, struct hint hint)
     broker_flush(s->broker);
 }
 
+void stand_withdraw_hint(struct stand *s, struct hint hint)
+{
+    broker_withdraw(s->broker, &hint);
+}
+
+bool stand_knows(struct stand *s, uint64_t number)
+{
+    struct hint hint = stand_hint(number, (struct hint){0});
+    return broker_knows(s->broker, &hint);
+}
+
 struct str stand_take(struct stand *s, size_t max, struct want want)
 {
     struct hint *hints = arena_array(&s->arena, struct hint, max);

@@ -15,6 +15,11 @@ void broker_suite_options(struct broker_options *options);
 
 #define STAND_CALLS_MAX 64
 
+#ifndef TELLS_LINES /* who waits for a document, who is ahead and how old; else the rows are asked \
+                     */
+#define TELLS_LINES true
+#endif
+
 /* A broker under test, with what its ready callback was told. */
 struct stand {
     struct broker *broker;
@@ -32,6 +37,12 @@ struct hint stand_hint(uint64_t number, struct hint hint);
 #define stand_offer(s, number, ...)                                                                \
     stand_offer_hint((s), stand_hint(number, (struct hint){__VA_ARGS__}))
 void stand_offer_hint(struct stand *s, struct hint hint); /* and sends it: one offer, one batch */
+
+/* What was offered as stand_offer() says is withdrawn, or known. */
+#define stand_withdraw(s, number, ...)                                                             \
+    stand_withdraw_hint((s), stand_hint(number, (struct hint){__VA_ARGS__}))
+void stand_withdraw_hint(struct stand *s, struct hint hint);
+bool stand_knows(struct stand *s, uint64_t number);
 
 struct task_id stand_id(uint64_t number);
 

@@ -74,7 +74,7 @@ TEST(names_that_end_together_are_forgotten)
     }
     size_t all = broker_memory(s.broker);
     for (uint64_t i = 1; i <= NAMES; i++) {
-        broker_withdraw(s.broker, stand_id(i));
+        stand_withdraw(&s, i);
     }
     CHECK(broker_memory(s.broker) < all / 2); /* a third of the names, and no tasks */
 }

@@ -187,7 +187,7 @@ TEST(documents_are_held_before_any_task_of_theirs_comes_forward)
     stand_init(&a, &rows, "a", "memory:");
     stand_tick(&a, 1000);
     stand_tick(&a, 1250);
-    CHECK(broker_knows(a.fleet->broker, (struct task_id){2, 1}));
+    CHECK(broker_knows(a.fleet->broker, &rows.queued[0]));
     CHECK(!broker_has(a.fleet->broker, &(struct want){.any_queue = true}));
 }
 

@@ -77,10 +77,10 @@ void outage_offer(struct broker *broker, const struct hint *hint)
     }
 }
 
-static void on_withdraw(struct broker *broker, struct task_id id, enum task_priority priority)
+static void on_withdraw(struct broker *broker, const struct hint *hint)
 {
     if (reaches(sim_of(broker), true)) {
-        server(sim_of(broker))->withdraw(broker, id, priority);
+        server(sim_of(broker))->withdraw(broker, hint);
     }
 }
 
@@ -237,7 +237,7 @@ static void forget_all(struct sim *sim)
 {
     struct broker_document found;
     for (size_t i = 0; i < sim->known_count; i++) {
-        server(sim)->withdraw(sim->broker, sim->known[i].id, 0);
+        server(sim)->withdraw(sim->broker, &(struct hint){.id = sim->known[i].id});
     }
     for (int i = 0; i < DOCUMENTS; i++) {
         found = (struct broker_document){.document = sim_documents[i]};

@@ -334,7 +334,7 @@ static void do_lose_hint(struct sim *sim)
         sim_trace(sim, "the next hint is lost");
     } else if (known != NULL) {
         sim_trace(sim, "the hint of #%d is lost", know_number(sim, known));
-        broker_withdraw(sim->broker, known->id);
+        broker_withdraw(sim->broker, &(struct hint){.id = known->id});
         hook_lose(sim, known->id);
         sim->known[know_number(sim, known)].hint_lost = true;
     }

@@ -7,8 +7,11 @@ import json
 from errand import check, has, main, same, test, together
 from fleet import WAIT_MS, Fleet, wait_slowly
 
-HINTS = "errand:{dispatch2}:hints"
-WRITES = ("hset", "hdel", "zadd", "zrem", "hget", "sadd")  # of hints: what watches in the background does none of these
+HINTS = "errand:{dispatch3}:hints"  # of tasks with documents; others stand in their lane alone
+LANES = "errand:{dispatch3}:lane:*"
+# Of hints: what watches in the background does none of these.
+WRITES = ("hset", "hdel", "zadd", "zrem", "zremrangebyrank", "hget", "sadd")
+OLDER = ("errand:{dispatch}:", "errand:{dispatch2}:")  # what the keys of other layouts began with
 
 
 def calls(redis):
@@ -19,7 +22,8 @@ def calls(redis):
 
 def counts(fleet):
     """Hints on the first and on the second."""
-    return [int(redis.ask("HLEN", HINTS)) for redis in fleet.brokers]
+    return [int(redis.ask("HLEN", HINTS)) + sum(int(redis.ask("ZCARD", lane)) for lane in redis.ask("KEYS", LANES))
+            for redis in fleet.brokers]
 
 
 @test(server=False)
@@ -93,14 +97,15 @@ def join_older(fleet):
 @test(server=False)
 def beside_a_node_with_hints_of_an_older_layout_all_ask_the_store(nest):
     fleet = Fleet(nest, nodes=1).wait_together()
-    fleet.redis.ask("HSET", "errand:{dispatch}:hints", "a", "b")
+    for older in OLDER:
+        fleet.redis.ask("HSET", older + "hints", "a", "b")
     join_older(fleet)
     fleet.wait_broker(0, "degraded")
     fleet.pass_a_task(maker=0, worker=0, ender=0)
     fleet.add()
     fleet.wait_broker(1, "degraded")
     fleet.pass_a_task(maker=0, worker=1, ender=0, documentId="d")
-    check(int(fleet.redis.ask("EXISTS", "errand:{dispatch}:hints")), "it is still in use")
+    same(int(fleet.redis.ask("EXISTS", *[older + "hints" for older in OLDER])), len(OLDER))  # it is still in use
     fleet.sql("DELETE FROM node WHERE id = 'older'")
     fleet.wait_together()
     fleet.pass_a_task(maker=0, worker=1, ender=0)
@@ -110,11 +115,11 @@ def beside_a_node_with_hints_of_an_older_layout_all_ask_the_store(nest):
 def what_an_older_version_left_in_redis_is_removed(nest):
     fleet = Fleet(nest, nodes=0)
     for number in range(1200):
-        fleet.redis.ask("SET", f"errand:{{dispatch}}:behind:{number}", "x")
+        fleet.redis.ask("SET", f"{OLDER[number % 2]}behind:{number}", "x")
     fleet.redis.ask("SET", "another:{dispatch}:key", "x")
     fleet.add()
     fleet.wait_together()
-    wait_slowly(lambda: not fleet.redis.ask("KEYS", "errand:{dispatch}:*"), "an end of the older keys")
+    wait_slowly(lambda: not any(fleet.redis.ask("KEYS", older + "*") for older in OLDER), "an end of the older keys")
     same(fleet.redis.ask("GET", "another:{dispatch}:key"), "x")
 
 

@@ -101,7 +101,8 @@ def redis_may_be_flushed_again_and_again(nest):
 
 def hints(fleet):
     """What Redis holds of the only line: each task and its place."""
-    words = fleet.redis.ask("HGETALL", "errand:{dispatch2}:hints")
+    words = [word for lane in fleet.redis.ask("KEYS", "errand:{dispatch3}:lane:*")
+             for word in fleet.redis.ask("ZRANGE", lane, "0", "-1", "WITHSCORES")]
     return dict(zip(words[::2], words[1::2]))
 
 
@@ -265,7 +266,7 @@ def doctor_compares_documents_in_redis_with_those_in_the_store(nest):
     fleet.wait_broker(0, "redis")
     fleet.node(0).create(taskType="t", documentId="dossier")
     task = fleet.node(0).claim("w", waitMs=WAIT_MS)[0]
-    prefix = "errand:{dispatch2}:"
+    prefix = "errand:{dispatch3}:"
     wait_for(lambda: fleet.redis.ask("HGET", prefix + "held", "dossier") == task["id"], "the hold in Redis")
     said = said_of_broker(fleet)
     check("documents are held as in the store" in said, said)

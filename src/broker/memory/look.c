@@ -124,9 +124,9 @@ bool memory_waits_before(struct broker *broker, struct str document, const struc
     return false;
 }
 
-bool memory_knows(struct broker *broker, struct task_id id)
+bool memory_knows(struct broker *broker, const struct hint *hint)
 {
-    return entry_find(memory_of(broker), id) != NULL;
+    return entry_find(memory_of(broker), hint->id) != NULL;
 }
 
 size_t memory_ready_count(struct broker *broker)

@@ -81,11 +81,10 @@ static void memory_offer(struct broker *broker, const struct hint *hint)
     pair_tell(m, pair, before);
 }
 
-static void memory_withdraw(struct broker *broker, struct task_id id, enum task_priority priority)
+static void memory_withdraw(struct broker *broker, const struct hint *hint)
 {
-    (void)priority; /* there is one place to look */
     struct memory *m = memory_of(broker);
-    struct entry *entry = entry_find(m, id);
+    struct entry *entry = entry_find(m, hint->id);
     if (entry != NULL) {
         entry_drop(m, entry);
         pairs_trim(m);

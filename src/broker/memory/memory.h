@@ -111,7 +111,7 @@ size_t memory_held(struct broker *broker, uint64_t *cursor, size_t most, struct 
                    struct broker_document **out);
 size_t memory_ahead(struct broker *broker, struct task_id id);
 bool memory_waits_before(struct broker *broker, struct str document, const struct hint *hint);
-bool memory_knows(struct broker *broker, struct task_id id);
+bool memory_knows(struct broker *broker, const struct hint *hint);
 size_t memory_ready_count(struct broker *broker);
 int64_t memory_oldest_ms(struct broker *broker, struct str queue);
 size_t memory_bytes(const struct broker *broker);

@@ -13,17 +13,33 @@
  * Thread: engine.
  *
  * SPDX-License-Identifier: MIT */
-#include "base/mem.h"
+#include <stdio.h>
+
+#include "base/array.h"
 #include "broker/redis/dispatch.h"
 
 #define MESSAGE_MAX  (64 * KIB)
-#define OFFERED      3 /* the queue's place among the words of an offer; the type is next */
 #define LEVEL_MS     ((int64_t)1 << 44) /* room for queued_ms below the priority */
 #define PRIORITY_MAX 4
+#define SCORE_TEXT   24
+#define CALL_WORDS   4 /* of a call of the script before its changes */
+#define CHANGE_HEAD                                                                                \
+    2 /* words before the arguments of a change: its verb, and how many they are                   \
+       */
+
+static const char offer_verb[] = "offer", offer_of_document_verb[] = "offer_of_document",
+                  withdraw_verb[] = "withdraw";
 
 /* ---- Waking ---- */
 
-static void wake(struct dispatch *d, struct str queue, struct str type)
+static void wake_here(struct dispatch *d, struct str queue, struct str type)
+{
+    if (d->broker.ready != NULL) {
+        d->broker.ready(d->broker.arg, queue, type);
+    }
+}
+
+static void wake_all(struct dispatch *d, struct str queue, struct str type)
 {
     size_t at = 0;
     while (at < d->woken_count && !str_eq(d->woken[at], queue)) {
@@ -34,9 +50,7 @@ static void wake(struct dispatch *d, struct str queue, struct str type)
     } else if (at == d->woken_count) {
         d->woken[d->woken_count++] = arena_str(&d->wake_texts, queue);
     }
-    if (d->broker.ready != NULL) {
-        d->broker.ready(d->broker.arg, queue, type);
-    }
+    wake_here(d, queue, type);
 }
 
 /* Everything that was offered counts as better than before. Tasks of one make come in rows: each
@@ -45,15 +59,18 @@ static void wake_offered(struct dispatch *d, const struct half *half)
 {
     const struct str *last = NULL;
     for (size_t i = 0; i < half->count; i++) {
-        const struct str *words = half->words + i * CHANGE_WORDS;
-        if (str_is(words[0], "offer") && (last == NULL || !str_eq(last[OFFERED], words[OFFERED]) ||
-                                          !str_eq(last[OFFERED + 1], words[OFFERED + 1]))) {
-            wake(d, words[OFFERED], words[OFFERED + 1]);
-            last = words;
+        const struct change *change = &half->changes[i];
+        bool alone = change->verb == offer_of_document_verb;
+        const struct str *lane = alone ? change->words + 2 : change->words;
+        if ((alone || change->verb == offer_verb) &&
+            (last == NULL || !str_eq(last[0], lane[0]) || !str_eq(last[1], lane[1]))) {
+            wake_all(d, lane[0], lane[1]);
+            last = lane;
         }
     }
 }
 
+/* Of what the script itself has not told them. */
 static void wake_others(struct dispatch *d)
 {
     SCOPED(buf_fini) struct buf message = BUF_INIT(MESSAGE_MAX);
@@ -92,16 +109,32 @@ static size_t add_locks(struct dispatch *d, struct half *half)
     return n;
 }
 
-static void add_piece(struct dispatch *d, struct half *half, size_t from, size_t n, bool missed,
-                      struct arena *arena)
+/* One call of the script, with as many of the changes from `from` on as it may carry. The script
+ * wakes other nodes itself, if it runs where they listen. Returns how many it carries. */
+static size_t add_call(struct dispatch *d, struct half *half, size_t from, bool missed,
+                       struct arena *arena)
 {
-    struct str *words = arena_array(arena, struct str, 2 + n * CHANGE_WORDS);
-    words[0] = STR("change");
-    words[1] = missed ? STR("1") : STR("0");
-    for (size_t i = 0; i < n * CHANGE_WORDS; i++) {
-        words[2 + i] = half->words[from * CHANGE_WORDS + i];
+    size_t n = 0, work = 0, count = CALL_WORDS;
+    while (from + n < half->count &&
+           (n == 0 || work + half->changes[from + n].work <= WORK_PER_CALL)) {
+        work += half->changes[from + n].work;
+        count += CHANGE_HEAD + half->changes[from + n].count;
+        n++;
     }
-    redis_add_script(half->redis, &d->script, d->base, words, 2 + n * CHANGE_WORDS);
+    struct str *words = arena_array(arena, struct str, count), *at = words;
+    *at++ = STR("change");
+    *at++ = missed ? STR("1") : STR("0");
+    *at++ = is_first(d, half) ? d->channel : STR("");
+    *at++ = d->node;
+    for (size_t i = from; i < from + n; i++) {
+        const struct change *change = &half->changes[i];
+        *at++ = str_of(change->verb);
+        *at++ = arena_printf(arena, "%zu", change->count);
+        memcpy(at, change->words, change->count * sizeof *at);
+        at += change->count;
+    }
+    redis_add_script(half->redis, &d->script, d->base, words, count);
+    return n;
 }
 
 /* As many as one run may carry, from `*from` on. Returns how many scripts that are. */
@@ -110,9 +143,7 @@ static size_t add_changes(struct dispatch *d, struct half *half, size_t *from, s
     size_t calls = 0;
     bool missed = half->health == BROKER_MISSED && *from == 0;
     while (calls < CALLS_PER_RUN && (*from < half->count || (missed && calls == 0))) {
-        size_t n = MIN(half->count - *from, CHANGES_PER_CALL);
-        add_piece(d, half, *from, n, missed && calls == 0, arena);
-        *from += n;
+        *from += add_call(d, half, *from, missed && calls == 0, arena);
         calls++;
     }
     return calls;
@@ -120,7 +151,7 @@ static size_t add_changes(struct dispatch *d, struct half *half, size_t *from, s
 
 static void changes_over(struct half *half)
 {
-    half->count = 0;
+    half->count = half->work = 0;
     arena_clear(&half->texts);
 }
 
@@ -141,7 +172,7 @@ static void hear_changes(struct dispatch *d, struct half *half, const struct red
         half->more = replies[i].number > 1 && replies[i].items[1].number == 1;
         for (int64_t j = 2; j < replies[i].number && whole; j++) {
             struct str type = replies[i].items[j].text, queue = str_cut(&type, ' ');
-            wake(d, queue, type);
+            (is_first(d, half) ? wake_here : wake_all)(d, queue, type);
         }
     }
 }
@@ -149,11 +180,10 @@ static void hear_changes(struct dispatch *d, struct half *half, const struct red
 /* The lanes of a document that was let go come back in pieces, if there are thousands of them. */
 static void finish_changes(struct dispatch *d, struct half *half, struct arena *arena)
 {
-    const struct str words[] = {STR("change"), STR("0")};
     struct redis_reply *replies;
     while (half->more) {
         half->more = false;
-        redis_add_script(half->redis, &d->script, d->base, words, ARRAY_LEN(words));
+        (void)add_call(d, half, half->count, false, arena);
         if (redis_run(half->redis, arena, &replies, NULL)) {
             hear_changes(d, half, replies, 1);
         } /* else anybody's next change brings back the rest */
@@ -208,8 +238,8 @@ bool dispatch_ask(struct dispatch *d, struct half *half, const struct str *words
         changes_over(half);
         return false;
     }
-    changes_over(half);
     finish_changes(d, half, arena);
+    changes_over(half);
     if (count == 0) {
         return true;
     }
@@ -242,15 +272,13 @@ static struct str id_word(struct task_id id, struct arena *arena)
     return arena_str(arena, id_text(id, text));
 }
 
-struct hint_words dispatch_hint_words(const struct hint *hint, struct arena *arena)
+static struct str score_word(const struct hint *hint, struct arena *arena)
 {
+    char text[SCORE_TEXT];
     int64_t queued_ms = MAX(0, MIN(hint->queued_ms, LEVEL_MS - 1));
     int64_t score = (PRIORITY_MAX - (int64_t)hint->priority) * LEVEL_MS + queued_ms;
-    return (struct hint_words){
-        {id_word(hint->id, arena), arena_printf(arena, "%lld", (long long)score),
-         arena_str(arena, hint->queue), arena_str(arena, hint->type),
-         str_absent(hint->document) ? STR("")
-                                    : arena_printf(arena, "=" STR_FMT, STR_ARG(hint->document))}};
+    int len = snprintf(text, sizeof text, "%lld", (long long)score);
+    return arena_str(arena, (struct str){text, (size_t)len});
 }
 
 void dispatch_read_score(int64_t score, struct hint *hint)
@@ -259,24 +287,84 @@ void dispatch_read_score(int64_t score, struct hint *hint)
     hint->queued_ms = score % LEVEL_MS;
 }
 
-void dispatch_change(struct half *half, struct str verb, const struct str *args, size_t count)
+static void add_word(struct half *half, struct change *change, struct str word)
 {
-    if (half->count == half->room) {
-        half->room = MAX(2 * half->room, 64);
-        half->words = mem_array(half->words, half->room * CHANGE_WORDS, sizeof *half->words);
+    change->words =
+        arena_grow(&half->texts, change->words, change->count, &change->room, sizeof word);
+    change->words[change->count++] = word;
+}
+
+static struct change *add_change(struct half *half, const char *verb)
+{
+    struct change *change = ARRAY_PUSH(half->changes, half->count, half->room);
+    *change = (struct change){.verb = verb};
+    return change;
+}
+
+static void add_work(struct half *half, struct change *change, size_t work)
+{
+    change->work += work;
+    half->work += work;
+}
+
+void dispatch_change(struct half *half, const char *verb, const struct str *args, size_t count)
+{
+    struct change *change = add_change(half, verb);
+    for (size_t i = 0; i < count; i++) {
+        add_word(half, change, args[i]);
     }
-    struct str *words = half->words + half->count++ * CHANGE_WORDS;
-    words[0] = verb;
-    for (size_t i = 1; i < CHANGE_WORDS; i++) {
-        words[i] = i <= count ? args[i - 1] : STR("");
+    add_work(half, change, DOCUMENT_WORK);
+}
+
+/* Tasks of one lane go together: QUEUE TYPE and then what is said of each. The order in which tasks
+ * of several lanes are offered, or withdrawn, means nothing, so the last few changes of the same
+ * kind are open to more. */
+static struct change *run_of(struct half *half, const char *verb, const struct hint *hint)
+{
+    for (size_t i = half->count; i > 0 && half->count - i < RUNS_OPEN; i--) {
+        struct change *change = &half->changes[i - 1];
+        if (change->verb != verb) {
+            break;
+        }
+        if (change->work < RUN_MAX && str_eq(change->words[0], hint->queue) &&
+            str_eq(change->words[1], hint->type)) {
+            return change;
+        }
     }
+    struct change *change = add_change(half, verb);
+    add_word(half, change, arena_str(&half->texts, hint->queue));
+    add_word(half, change, arena_str(&half->texts, hint->type));
+    return change;
+}
+
+void dispatch_change_offer(struct half *half, const struct hint *hint)
+{
+    struct arena *texts = &half->texts;
+    struct str id = id_word(hint->id, texts), score = score_word(hint, texts);
+    if (!str_absent(hint->document)) {
+        const struct str words[] = {id, score, arena_str(texts, hint->queue),
+                                    arena_str(texts, hint->type), arena_str(texts, hint->document)};
+        dispatch_change(half, offer_of_document_verb, words, ARRAY_LEN(words));
+        return;
+    }
+    struct change *run = run_of(half, offer_verb, hint);
+    add_word(half, run, score);
+    add_word(half, run, id);
+    add_work(half, run, 1);
+}
+
+static void change_withdraw(struct half *half, const struct hint *hint)
+{
+    struct change *run = run_of(half, withdraw_verb, hint);
+    add_word(half, run, id_word(hint->id, &half->texts));
+    add_work(half, run, str_absent(hint->document) ? 1 : DOCUMENT_WORK);
 }
 
 /* A reconciliation makes many changes and asks nothing in between. */
 static void send_if_many(struct dispatch *d)
 {
     for (size_t i = 0; i < d->count; i++) {
-        if (d->halves[i].count >= CHANGES_MAX) {
+        if (d->halves[i].work >= WORK_MAX) {
             dispatch_send(d, &d->halves[i]);
         }
     }
@@ -288,62 +376,40 @@ void dispatch_offer(struct broker *broker, const struct hint *hint)
 {
     struct dispatch *d = dispatch_of(broker);
     struct half *home = dispatch_half_of(d, hint->priority);
-    struct hint_words words = dispatch_hint_words(hint, &home->texts);
-    dispatch_change(home, STR("offer"), words.at, ARRAY_LEN(words.at));
+    dispatch_change_offer(home, hint);
     for (size_t i = 0; i < d->count && !str_absent(hint->document); i++) {
         struct half *half = &d->halves[i];
         if (half != home) {
             const struct str args[] = {arena_str(&half->texts, hint->document),
-                                       id_word(hint->id, &half->texts)};
-            dispatch_change(half, STR("let_go"), args, ARRAY_LEN(args));
+                                       id_word(hint->id, &half->texts), STR("")};
+            dispatch_change(half, "let_go", args, ARRAY_LEN(args));
         }
     }
     send_if_many(d);
 }
 
 /* A node that died between the two steps of a changed priority has left the task on both halves. */
-static void say_elsewhere(struct dispatch *d, struct half *half, const struct hint *hints,
-                          size_t count)
-{
-    struct str ids[ELSEWHERE_MAX];
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (dispatch_half_of(d, hints[i].priority) != half) {
-            ids[n++] = id_word(hints[i].id, &half->texts);
-        }
-        if (n == ELSEWHERE_MAX || (n > 0 && i + 1 == count)) {
-            dispatch_change(half, STR("elsewhere"), ids, n);
-            n = 0;
-        }
-    }
-}
-
 void dispatch_offer_again(struct broker *broker, const struct hint *hints, size_t count)
 {
     struct dispatch *d = dispatch_of(broker);
     for (size_t i = 0; i < count; i++) {
         dispatch_offer(broker, &hints[i]);
     }
-    for (size_t i = 0; i < d->count && d->count > 1; i++) {
-        say_elsewhere(d, &d->halves[i], hints, count);
+    for (size_t i = 0; i < count && d->count > 1; i++) {
+        const struct half *home = dispatch_half_of(d, hints[i].priority);
+        change_withdraw(&d->halves[home == &d->halves[0] ? 1 : 0], &hints[i]);
     }
     send_if_many(d);
 }
 
-void dispatch_withdraw(struct broker *broker, struct task_id id, enum task_priority priority)
+void dispatch_withdraw(struct broker *broker, const struct hint *hint)
 {
     struct dispatch *d = dispatch_of(broker);
-    for (size_t i = 0; i < d->count; i++) {
-        struct half *half = &d->halves[i];
-        if (priority == 0 || half == dispatch_half_of(d, priority)) {
-            struct str word = id_word(id, &half->texts);
-            dispatch_change(half, STR("withdraw"), &word, 1);
-        }
-    }
+    change_withdraw(dispatch_half_of(d, hint->priority), hint);
     send_if_many(d);
 }
 
-static void change_document(struct dispatch *d, struct str verb, struct str document,
+static void change_document(struct dispatch *d, const char *verb, struct str document,
                             struct task_id holder, struct str lock)
 {
     for (size_t i = 0; i < d->count; i++) {
@@ -362,7 +428,7 @@ void dispatch_hold(struct broker *broker, struct str document, struct task_id ho
     if (!str_absent(lock)) {
         dispatch_lock_change(d, &d->renew, document, lock);
     }
-    change_document(d, STR("hold"), document, holder, STR_NONE);
+    change_document(d, "hold", document, holder, STR_NONE);
 }
 
 /* The reconciliation lets a document go that no task holds: whoever still has its lock has lost it.
@@ -386,7 +452,7 @@ void dispatch_let_go(struct broker *broker, struct str document, struct task_id 
     } else if (id_none(holder)) {
         release_foreign(d, document);
     }
-    change_document(d, STR("let_go"), document, holder, lock);
+    change_document(d, "let_go", document, holder, lock);
 }
 
 void dispatch_flush(struct broker *broker)

@@ -16,7 +16,7 @@
 #define PREFIX_MAX   64
 #define TIDY_KEYS    "500" /* looked at with each call, whosever they are */
 
-extern const char lua_dispatch[], lua_lock[], lua_renew[], lua_release[];
+extern const char lua_dispatch[], lua_renew[], lua_release[];
 
 /* ---- Is it there? ---- */
 
@@ -41,7 +41,7 @@ static enum broker_health dispatch_check(struct broker *broker)
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct redis_reply reply;
     for (size_t i = 0; i < d->count; i++) {
-        (void)!DISPATCH_ASK(d, &d->halves[i], 1, &arena, &reply, STR("count"));
+        (void)!DISPATCH_ASK(d, &d->halves[i], 0, &arena, &reply, STR("health"));
     }
     return dispatch_health(broker);
 }
@@ -98,12 +98,13 @@ static void dispatch_filled(struct broker *broker)
 
 /* ---- What an older version has left ----
  *
- * The layout of the hints is part of their keys' name: {dispatch2}, once {dispatch}. A version with
- * another layout fills its own from the store, and what the older one left is removed a piece at a
- * time when no node uses it any more; the leader of the fleet knows. */
+ * The layout of the hints is part of their keys' name: {dispatch3}, once {dispatch2} and
+ * {dispatch}. A version with another layout fills its own from the store, and what the older one
+ * left is removed a piece at a time when no node uses it any more; the leader of the fleet knows.
+ */
 
 /* MATCH takes a pattern, and a prefix of keys may have anything in it but braces. */
-static struct str older_keys(struct str prefix, struct arena *arena)
+static struct str any_keys(struct str prefix, struct arena *arena)
 {
     SCOPED(buf_fini) struct buf out = BUF_INIT(KIB);
     for (size_t i = 0; i < prefix.len; i++) {
@@ -112,7 +113,7 @@ static struct str older_keys(struct str prefix, struct arena *arena)
         }
         buf_char(&out, prefix.ptr[i]);
     }
-    buf_c(&out, "{dispatch}:*");
+    buf_c(&out, "{dispatch*}:*");
     return arena_str(arena, buf_view(&out));
 }
 
@@ -121,7 +122,7 @@ static void tidy_piece(struct dispatch *d, struct half *half)
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct redis_reply *replies;
     struct str at = half->cursor[0] == '\0' ? STR("0") : str_of(half->cursor);
-    REDIS_ADD(half->redis, STR("SCAN"), at, STR("MATCH"), d->older_keys, STR("COUNT"),
+    REDIS_ADD(half->redis, STR("SCAN"), at, STR("MATCH"), d->any_keys, STR("COUNT"),
               STR(TIDY_KEYS));
     if (!redis_run(half->redis, &arena, &replies, NULL) || replies->kind != REDIS_LIST ||
         replies->number != 2) {
@@ -129,8 +130,11 @@ static void tidy_piece(struct dispatch *d, struct half *half)
     }
     struct str next = arena_str(&arena, replies->items[0].text);
     struct redis_reply keys = replies->items[1];
-    for (int64_t i = 0; i < keys.number; i++) { /* freed in the background, however much it is */
-        REDIS_ADD(half->redis, STR("UNLINK"), keys.items[i].text);
+    for (int64_t i = 0; i < keys.number; i++) {
+        if (!str_starts(keys.items[i].text, d->base)) {
+            /* Freed in the background, however much it is. */
+            REDIS_ADD(half->redis, STR("UNLINK"), keys.items[i].text);
+        }
     }
     (void)!redis_run(half->redis, &arena, &replies, NULL);
     half->tidy = str_is(next, "0");
@@ -159,7 +163,7 @@ static void dispatch_close(struct broker *broker)
     for (size_t i = 0; i < d->count; i++) {
         redis_close(d->halves[i].redis);
         arena_fini(&d->halves[i].texts);
-        mem_free(d->halves[i].words);
+        mem_free(d->halves[i].changes);
     }
     arena_fini(&d->lock_texts);
     arena_fini(&d->wake_texts);
@@ -173,7 +177,7 @@ static size_t dispatch_memory(const struct broker *broker)
     const struct dispatch *d = HOLDER(broker, const struct dispatch, broker);
     size_t bytes = sizeof *d + d->locks_room * sizeof *d->locks;
     for (size_t i = 0; i < d->count; i++) {
-        bytes += d->halves[i].room * CHANGE_WORDS * sizeof(struct str);
+        bytes += d->halves[i].room * sizeof(struct change);
     }
     return bytes;
 }
@@ -184,11 +188,10 @@ static void name_keys(struct dispatch *d, const struct broker_options *options)
     struct str node = str_absent(options->node) ? STR("-") : options->node;
     d->prefix = arena_str(&d->texts, prefix);
     d->node = arena_str(&d->texts, node);
-    d->base = arena_printf(&d->texts, STR_FMT "{dispatch2}:", STR_ARG(prefix));
-    d->older_keys = older_keys(prefix, &d->texts);
+    d->base = arena_printf(&d->texts, STR_FMT "{dispatch3}:", STR_ARG(prefix));
+    d->any_keys = any_keys(prefix, &d->texts);
     d->channel = arena_printf(&d->texts, STR_FMT "wake", STR_ARG(prefix));
     redis_script_init(&d->script, str_of(lua_dispatch));
-    redis_script_init(&d->lock, str_of(lua_lock));
     redis_script_init(&d->renew, str_of(lua_renew));
     redis_script_init(&d->release, str_of(lua_release));
 }
@@ -226,10 +229,8 @@ static const struct broker_ops dispatch_ops = {
     .tidy = dispatch_tidy,
     .document = dispatch_document,
     .held = dispatch_held,
-    .ahead = dispatch_ahead,
     .knows = dispatch_knows,
     .ready_count = dispatch_ready_count,
-    .oldest_ms = dispatch_oldest_ms,
     .has = dispatch_has,
     .memory = dispatch_memory,
 };

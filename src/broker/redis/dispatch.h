@@ -20,21 +20,30 @@
 #include "broker/ops.h"
 #include "client/redis.h"
 
-#define HALVES           2
-#define CHANGE_WORDS     6     /* verb and five arguments, empty ones included */
-#define CHANGES_PER_CALL 50    /* a script that runs long holds up everybody, ... */
-#define CALLS_PER_RUN    4     /* of changes, in one pipeline */
-#define TAKES_PER_CALL   100   /* ... and each has a quarter of a second, on a busy machine too */
-#define CHANGES_MAX      20000 /* gathered ones; then they are sent without being asked */
-#define ELSEWHERE_MAX    (CHANGE_WORDS - 1) /* tasks that one change says are on the other half */
-#define LOCKS_MAX        20000              /* changes of locks kept for a Redis that is away */
-#define WAKE_QUEUES_MAX  64                 /* more are told as "*" */
-#define TOKEN_TEXT       17
-#define CURSOR_TEXT      24       /* a number of Redis' own */
-#define LOCK_MS          "600000" /* of a running attempt's lock, renewed while it lives */
+#define HALVES          2
+#define RUN_MAX         250   /* tasks of one lane that one change offers or withdraws */
+#define RUNS_OPEN       8     /* of the last changes, to which a task of their lane is added */
+#define DOCUMENT_WORK   10    /* what a change of a document costs, as tasks without one */
+#define WORK_PER_CALL   500   /* a script that runs long holds up everybody, ... */
+#define CALLS_PER_RUN   4     /* of changes, in one pipeline */
+#define TAKES_PER_CALL  1000  /* ... and each has a quarter of a second, on a busy machine too */
+#define WORK_MAX        20000 /* gathered; then it is sent without being asked */
+#define LOCKS_MAX       20000 /* changes of locks kept for a Redis that is away */
+#define WAKE_QUEUES_MAX 64    /* more are told as "*" */
+#define TOKEN_TEXT      17
+#define CURSOR_TEXT     24       /* a number of Redis' own */
+#define LOCK_MS         "600000" /* of a running attempt's lock, renewed while it lives */
 /* Of a lock whose attempt is not yet stored: a node that dies in between leaves it behind, and
  * nobody else knows of it. */
 #define LOCK_NEW_MS "10000"
+
+/* What change.lua is to do: a verb of it and its arguments. */
+struct change {
+    const char *verb;
+    struct str *words;
+    size_t count, room;
+    size_t work;
+};
 
 struct half {
     struct redis *redis;
@@ -44,8 +53,8 @@ struct half {
     char cursor[CURSOR_TEXT];  /* where tidying goes on; "": it has not begun */
     bool tidy;                 /* nothing of an older layout is left */
     struct arena texts;
-    struct str *words; /* of gathered changes, CHANGE_WORDS each */
-    size_t count, room;
+    struct change *changes; /* gathered */
+    size_t count, room, work;
 };
 
 /* A lock to be renewed or released. These survive an outage: a lock that is not released would
@@ -58,11 +67,11 @@ struct lock_change {
 struct dispatch {
     struct broker broker;
     struct arena texts;
-    struct str base;       /* of all keys of the dispatch: "errand:{dispatch2}:" */
-    struct str older_keys; /* the pattern of what an older layout has left */
-    struct str prefix;     /* "errand:" */
+    struct str base;     /* of all keys of the dispatch: "errand:{dispatch3}:" */
+    struct str any_keys; /* the pattern of the keys of all layouts */
+    struct str prefix;   /* "errand:" */
     struct str channel, node;
-    struct redis_script script, lock, renew, release;
+    struct redis_script script, renew, release;
     struct half halves[HALVES];
     size_t count;
     struct arena lock_texts;
@@ -87,22 +96,18 @@ static inline bool half_complete(const struct half *half)
 
 /* ---- change.c: gathering, sending, waking ---- */
 
-/* Gathers one change: a verb of change.lua and its arguments, which live as long as half->texts. */
-void dispatch_change(struct half *half, struct str verb, const struct str *args, size_t count);
+/* Gathers one change. Its arguments live as long as half->texts. */
+void dispatch_change(struct half *half, const char *verb, const struct str *args, size_t count);
+void dispatch_change_offer(struct half *half, const struct hint *hint);
 void dispatch_offer(struct broker *broker, const struct hint *hint);
 void dispatch_offer_again(struct broker *broker, const struct hint *hints, size_t count);
-void dispatch_withdraw(struct broker *broker, struct task_id id, enum task_priority priority);
+void dispatch_withdraw(struct broker *broker, const struct hint *hint);
 void dispatch_hold(struct broker *broker, struct str document, struct task_id holder,
                    struct str lock);
 void dispatch_let_go(struct broker *broker, struct str document, struct task_id holder,
                      struct str lock);
 void dispatch_flush(struct broker *broker);
 
-/* The words of a hint: id, score, queue, type and, after '=', document. Texts in `arena`. */
-struct hint_words {
-    struct str at[5];
-};
-struct hint_words dispatch_hint_words(const struct hint *hint, struct arena *arena);
 void dispatch_read_score(int64_t score, struct hint *hint); /* priority and queued_ms */
 struct half *dispatch_half_of(struct dispatch *d, enum task_priority priority);
 
@@ -129,9 +134,7 @@ void dispatch_document(struct broker *broker, struct str document, size_t most, 
                        struct broker_document *out);
 size_t dispatch_held(struct broker *broker, uint64_t *cursor, size_t most, struct arena *arena,
                      struct broker_document **out);
-size_t dispatch_ahead(struct broker *broker, struct task_id id);
-bool dispatch_knows(struct broker *broker, struct task_id id);
+bool dispatch_knows(struct broker *broker, const struct hint *hint);
 size_t dispatch_ready_count(struct broker *broker);
-int64_t dispatch_oldest_ms(struct broker *broker, struct str queue);
 
 #endif

@@ -1,7 +1,7 @@
 -- broker/redis/documents.lua: documents, who holds them, and the ready tasks that share one.
 --
+--   hints           hash: id -> "SCORE\nQUEUE\nTYPE\nDOCUMENT" of each ready task with a document
 --   held            hash: document -> id of its holder, or "?LOCK": whoever has that lock
---   of:DOCUMENT     sorted set of all its ready ids
 --   row:SCOPE\nDOCUMENT   sorted set of its ready ids in one scope: a lane "Q T" or a queue "Q"
 --   parked:DOCUMENT set of its scopes that do not stand in their line
 --   thawing         set of documents that were let go and have more parked scopes than one call brings back
@@ -10,10 +10,55 @@
 -- scope, and letting go brings back the parked ones and wakes whoever waits for them. So a document costs
 -- a step for each scope that was asked for while it was held, however many tasks and types wait on it.
 -- SPDX-License-Identifier: MIT
-local HELD, THAWING = base .. 'held', base .. 'thawing'
+local HINTS, HELD, THAWING = base .. 'hints', base .. 'held', base .. 'thawing'
 local THAW_MAX = 100 -- scopes that one call brings back; whoever sent it calls again for the rest
 
 local thaw_left = THAW_MAX
+local written = {} -- hints by id
+local holders = {} -- by document, as this call has seen or set them; false: nobody
+
+-- ---- Hints ----
+
+local function hint_new(id, score, queue, kind, document)
+    return {id = id, score = tonumber(score), queue = queue, lane = queue .. ' ' .. kind, kind = kind,
+        document = document}
+end
+
+local function hint_parse(id, text)
+    return text and hint_new(id, string.match(text, '^(%d+)\n([^\n]*)\n([^\n]*)\n(.*)$')) or nil
+end
+
+local function hint_read(id)
+    return hint_parse(id, redis.call('HGET', HINTS, id))
+end
+
+local function hint_write(hint)
+    written[hint.id] = hint
+    redis.call('HSET', HINTS, hint.id, string.format('%.0f\n', hint.score) .. hint.queue .. '\n' ..
+        hint.kind .. '\n' .. hint.document)
+end
+
+-- As it was written by this call, if it was.
+local function lane_of(id)
+    local hint = written[id] or hint_read(id)
+    return hint and hint.lane
+end
+
+-- ---- Holders ----
+
+local function is_held(document)
+    if holders[document] == nil then
+        holders[document] = redis.call('HGET', HELD, document)
+    end
+    return holders[document]
+end
+
+local function hold(document, holder)
+    holders[document] = holder
+    redis.call('HSET', HELD, document, holder)
+end
+
+-- ---- Rows and lines ----
 
 local function row_of(scope, document)
     return base .. 'row:' .. scope .. '\n' .. document
@@ -26,10 +71,6 @@ end
 -- Only a lane has a blank.
 local function line_of(scope)
     return (string.find(scope, ' ', 1, true) and 'doclane:' or 'docqueue:') .. scope
-end
-
-local function is_held(document)
-    return redis.call('HGET', HELD, document)
 end
 
 -- The first of a scope stands in its line, if there is one.
@@ -46,9 +87,9 @@ local function park(scope, document, id)
 end
 
 local function join_scope(hint, scope, held)
-    local document, line = hint.document, line_of(scope)
-    redis.call('ZADD', row_of(scope, document), hint.score, hint.id)
-    local first = redis.call('ZRANGE', row_of(scope, document), 0, 1)
+    local document, line, row = hint.document, line_of(scope), row_of(scope, hint.document)
+    redis.call('ZADD', row, hint.score, hint.id)
+    local first = redis.call('ZRANGE', row, 0, 1)
     local other = first[1] == hint.id and first[2] or first[1]
     local alone = other == hint.id
     if held then
@@ -63,13 +104,10 @@ local function join_scope(hint, scope, held)
     end
 end
 
--- A ready hint finds its place: in its lane, or in the rows of its document.
+-- A ready task finds its place in the rows of its document.
 local function join(hint)
-    if not hint.document then
-        return stand('lane:' .. hint.lane, hint.id, hint.score)
-    end
     local held = is_held(hint.document)
-    redis.call('ZADD', base .. 'of:' .. hint.document, hint.score, hint.id)
+    hint_write(hint)
     join_scope(hint, hint.lane, held)
     join_scope(hint, hint.queue, held)
 end
@@ -95,18 +133,13 @@ end
 
 -- It is no longer ready: the next of its document takes its place.
 local function leave(hint)
-    if not hint.document then
-        return step_out('lane:' .. hint.lane, hint.id)
-    end
     local held = is_held(hint.document)
-    redis.call('ZREM', base .. 'of:' .. hint.document, hint.id)
     leave_scope(hint.document, hint.id, hint.lane, held)
     leave_scope(hint.document, hint.id, hint.queue, held)
+    redis.call('HDEL', HINTS, hint.id)
 end
 
-local function hold(document, holder)
-    redis.call('HSET', HELD, document, holder)
-end
+-- ---- Letting go ----
 
 -- The parked scopes of a free document come back, as many as this call still may.
 local function thaw(document)
@@ -141,6 +174,7 @@ local function let_go(document, holder, lock)
     local held = is_held(document)
     local foreign = held and string.sub(held, 1, 1) == '?'
     if held == holder or (foreign and (holder == NOBODY or held == '?' .. lock)) then
+        holders[document] = false
         redis.call('HDEL', HELD, document)
         thaw(document)
     end

@@ -39,14 +39,15 @@ static void park(struct dispatch *d, const struct refused *refused)
 {
     const struct hint *hint = refused->lock->hint;
     struct half *home = dispatch_half_of(d, hint->priority);
+    char id[TASK_ID_TEXT];
     for (size_t i = 0; i < d->count; i++) {
         struct half *half = &d->halves[i];
-        struct hint_words words = dispatch_hint_words(hint, &half->texts);
-        const struct str args[] = {arena_str(&half->texts, hint->document), words.at[0],
+        const struct str args[] = {arena_str(&half->texts, hint->document),
+                                   arena_str(&half->texts, id_text(hint->id, id)),
                                    arena_str(&half->texts, refused->other)};
-        dispatch_change(half, STR("yield"), args, ARRAY_LEN(args));
+        dispatch_change(half, "yield", args, ARRAY_LEN(args));
         if (half == home) {
-            dispatch_change(half, STR("offer"), words.at, ARRAY_LEN(words.at));
+            dispatch_change_offer(half, hint);
         }
     }
 }
@@ -57,7 +58,7 @@ static void unpark(struct dispatch *d, const struct refused *refused)
         struct half *half = &d->halves[i];
         const struct str args[] = {arena_str(&half->texts, refused->lock->hint->document), STR(""),
                                    arena_str(&half->texts, refused->other)};
-        dispatch_change(half, STR("let_go"), args, ARRAY_LEN(args));
+        dispatch_change(half, "let_go", args, ARRAY_LEN(args));
     }
 }
 
@@ -95,9 +96,8 @@ static size_t add_locks(struct dispatch *d, struct broker_lock *locks, size_t n,
     for (size_t i = 0; i < n; i++) {
         locks[i].granted = true; /* without a document, or with Redis away */
         if (!str_absent(locks[i].hint->document)) {
-            const struct str words[] = {locks[i].lock, STR(LOCK_NEW_MS)};
-            redis_add_script(d->halves[0].redis, &d->lock,
-                             lock_key(d, locks[i].hint->document, arena), words, ARRAY_LEN(words));
+            REDIS_ADD(d->halves[0].redis, STR("SET"), lock_key(d, locks[i].hint->document, arena),
+                      locks[i].lock, STR("NX"), STR("GET"), STR("PX"), STR(LOCK_NEW_MS));
             count++;
         }
     }
@@ -113,8 +113,8 @@ static size_t read_refused(struct broker_lock *locks, size_t n, const struct red
             continue;
         }
         const struct redis_reply *reply = &replies[at++];
-        if (reply->kind == REDIS_TEXT) {
-            locks[i].granted = false;
+        if (reply->kind == REDIS_TEXT && !str_eq(reply->text, locks[i].lock)) {
+            locks[i].granted = false; /* the value that was there before is another's */
             out[count++] = (struct refused){&locks[i], reply->text};
         }
     }

@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #include "broker/redis/dispatch.h"
 
-#define HINT_WORDS 5
+#define RUN_HEAD 3 /* before the tasks of a run: lane, document, how many */
 
 struct question {
     struct str *words;
@@ -38,17 +38,25 @@ static struct question question_of(struct str verb, const struct want *want, siz
     return q;
 }
 
-static bool read_hint(const struct redis_reply *items, struct hint *out)
+/* A run: LANE DOCUMENT COUNT [ID SCORE]…; the document is "" or "=DOCUMENT". Returns how many hints
+ * it holds, and where the next begins. */
+static size_t read_run(const struct redis_reply *reply, int64_t *at, struct hint *out, size_t room)
 {
-    int64_t score;
-    struct str document = items[4].text;
-    *out = (struct hint){.queue = items[2].text, .type = items[3].text};
-    out->document = document.len == 0 ? STR_NONE : str_from(document, 1);
-    if (!id_parse(items[0].text, &out->id) || !str_i64(items[1].text, &score)) {
-        return false;
+    const struct redis_reply *items = &reply->items[*at];
+    struct str type = items[0].text, queue = str_cut(&type, ' '), document = items[1].text;
+    int64_t count = items[2].number;
+    size_t n = 0;
+    *at += RUN_HEAD + 2 * count;
+    for (int64_t i = 0; i < count && n < room && *at <= reply->number; i++) {
+        const struct redis_reply *task = &items[RUN_HEAD + 2 * i];
+        int64_t score;
+        out[n] = (struct hint){.queue = queue, .type = type};
+        out[n].document = document.len == 0 ? STR_NONE : str_from(document, 1);
+        if (id_parse(task[0].text, &out[n].id) && str_i64(task[1].text, &score)) {
+            dispatch_read_score(score, &out[n++]);
+        }
     }
-    dispatch_read_score(score, out);
-    return true;
+    return n;
 }
 
 /* What one half has given leaves less room in its queue, and holds its document for the other. */
@@ -66,7 +74,7 @@ static void note_taken(struct dispatch *d, const struct half *from, const struct
         if (half != from) {
             const struct str args[] = {arena_str(&half->texts, hint->document),
                                        arena_str(&half->texts, id_text(hint->id, id))};
-            dispatch_change(half, STR("hold"), args, ARRAY_LEN(args));
+            dispatch_change(half, "hold", args, ARRAY_LEN(args));
         }
     }
 }
@@ -83,8 +91,8 @@ static size_t take_from(struct dispatch *d, struct half *half, const struct want
     if (!dispatch_ask(d, half, q.words, q.count, 1, arena, &reply)) {
         return 0;
     }
-    for (int64_t i = 1; i + HINT_WORDS <= reply.number && n < most; i += HINT_WORDS) {
-        n += read_hint(&reply.items[i], &out[n]);
+    for (int64_t at = 1; at + RUN_HEAD <= reply.number;) {
+        n += read_run(&reply, &at, &out[n], most - n);
     }
     *more = reply.items[0].number == 1 || n == most;
     return n;
@@ -145,35 +153,16 @@ static void read_holder(struct str text, struct broker_document *out)
     }
 }
 
-static void add_waiting(const struct redis_reply *reply, struct arena *arena,
-                        struct broker_document *out)
-{
-    struct task_id *all =
-        arena_array(arena, struct task_id, out->waiting_count + (size_t)reply->number);
-    for (size_t i = 0; i < out->waiting_count; i++) {
-        all[i] = out->waiting[i];
-    }
-    for (int64_t i = 2; i < reply->number; i++) {
-        out->waiting_count += id_parse(reply->items[i].text, &all[out->waiting_count]);
-    }
-    out->waiting = all;
-}
-
+/* Who waits for it is not told: nodes that share a broker ask the rows. */
 void dispatch_document(struct broker *broker, struct str document, size_t most, struct arena *arena,
                        struct broker_document *out)
 {
     struct dispatch *d = dispatch_of(broker);
+    struct redis_reply reply;
+    (void)most;
     *out = (struct broker_document){.document = arena_str(arena, document)};
-    for (size_t i = 0; i < d->count; i++) { /* whatever is urgent waits on the first */
-        struct redis_reply reply;
-        struct str left = arena_printf(arena, "%zu", most - out->waiting_count);
-        if (!DISPATCH_ASK(d, &d->halves[i], 2, arena, &reply, STR("document"), document, left)) {
-            continue;
-        }
-        if (!out->held) {
-            read_holder(reply.items[0].text, out);
-        }
-        add_waiting(&reply, arena, out);
+    if (DISPATCH_ASK(d, &d->halves[0], 1, arena, &reply, STR("holder"), document)) {
+        read_holder(reply.items[0].text, out);
     }
 }
 
@@ -199,38 +188,7 @@ size_t dispatch_held(struct broker *broker, uint64_t *cursor, size_t most, struc
     return n;
 }
 
-/* All of the document that are more urgent than anything on a later half. */
-static size_t waiting_before(struct dispatch *d, size_t half, struct str document,
-                             struct arena *arena)
-{
-    struct redis_reply reply;
-    size_t n = 0;
-    for (size_t i = 0; i < half; i++) {
-        if (DISPATCH_ASK(d, &d->halves[i], 2, arena, &reply, STR("document"), document, STR("0"))) {
-            n += (size_t)reply.items[1].number;
-        }
-    }
-    return n;
-}
-
-size_t dispatch_ahead(struct broker *broker, struct task_id id)
-{
-    struct dispatch *d = dispatch_of(broker);
-    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    char text[TASK_ID_TEXT];
-    for (size_t i = 0; i < d->count; i++) {
-        struct redis_reply reply;
-        if (DISPATCH_ASK(d, &d->halves[i], 3, &arena, &reply, STR("ahead"), id_text(id, text)) &&
-            reply.items[0].number == 1) {
-            struct str document = reply.items[1].text;
-            return (size_t)reply.items[2].number +
-                   (document.len == 0 ? 0 : waiting_before(d, i, str_from(document, 1), &arena));
-        }
-    }
-    return 0;
-}
-
-bool dispatch_knows(struct broker *broker, struct task_id id)
+bool dispatch_knows(struct broker *broker, const struct hint *hint)
 {
     struct dispatch *d = dispatch_of(broker);
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
@@ -238,9 +196,9 @@ bool dispatch_knows(struct broker *broker, struct task_id id)
     bool known = false;
     for (size_t i = 0; i < d->count && !known; i++) {
         struct redis_reply reply;
-        known =
-            DISPATCH_ASK(d, &d->halves[i], 1, &arena, &reply, STR("knows"), id_text(id, text)) &&
-            reply.items[0].number == 1;
+        known = DISPATCH_ASK(d, &d->halves[i], 1, &arena, &reply, STR("knows"),
+                             id_text(hint->id, text), hint->queue, hint->type) &&
+                reply.items[0].number == 1;
     }
     return known;
 }
@@ -259,19 +217,4 @@ size_t dispatch_ready_count(struct broker *broker)
         n += (size_t)reply.items[0].number;
     }
     return n;
-}
-
-int64_t dispatch_oldest_ms(struct broker *broker, struct str queue)
-{
-    struct dispatch *d = dispatch_of(broker);
-    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    int64_t oldest_ms = INT64_MAX, found_ms;
-    for (size_t i = 0; i < d->count; i++) {
-        struct redis_reply reply;
-        if (DISPATCH_ASK(d, &d->halves[i], 1, &arena, &reply, STR("oldest"), queue) &&
-            str_i64(reply.items[0].text, &found_ms)) {
-            oldest_ms = MIN(oldest_ms, found_ms);
-        }
-    }
-    return oldest_ms;
 }

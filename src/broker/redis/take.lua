@@ -1,173 +1,145 @@
 -- broker/redis/take.lua: claims: the best tasks of the wanted queues and types, in one line.
 --
--- A claim looks at sources: one lane when it names queue and type, a queue's registry when it takes
--- any type, a type's or the whole registry when it takes any queue; and for each of them another where
--- documents stand. They stand in a line, best last, by the place of their first. While a claim is served
--- tasks only leave, so a remembered place can only be too early: looking again when a source comes to the
--- end of the line is enough. SPDX-License-Identifier: MIT
-local PIECE = 8     -- entries of a registry looked at together
-local PARK_MAX = 50 -- tasks of held documents that one call parks; whoever sent it calls again for the rest
+-- A claim looks at sources: one lane when it names queue and type, a queue's registry when it takes any type, a type's
+-- or the whole registry when it takes any queue; and for each of them another where documents stand. They stand in a
+-- line, best last, by the score and id of their first. A registry that comes to the end of the line is opened: the lane
+-- or scope of its first entry becomes a source, and the next entry its first.
+--
+-- Lanes are read in pieces and what was taken of them leaves in one step at the end, so that a task without a document
+-- costs a fraction of a command. Tasks with documents leave one by one, since each holds its document for the others:
+-- meanwhile the first of a source can only become later, and looking again when it comes to the end of the line is
+-- enough. SPDX-License-Identifier: MIT
+local PIECE = 8       -- entries of a registry looked at together
+local READ_FIRST = 16 -- entries of a lane read at first, and then four times as many …
+local READ_MAX = 1024 -- … up to here
+local STEPS_MAX = 100 -- tasks with documents that one call takes or parks; whoever sent it calls again for the rest
 
-local park_left = PARK_MAX
+local steps_left = STEPS_MAX
+local opened = {} -- lanes that this call has read from
+local stale = {}  -- {registry, entry} of which the line itself knows nothing
 
 -- The call has done enough: what it found so far is right, but there may be more.
 local function spent()
-    return park_left <= 0
+    return steps_left <= 0
 end
 
--- MAX ANY QUEUES [QUEUE ROOM]… [TYPE]…
-local function want_read(args)
-    local want = {max = tonumber(args[1]), sources = {}}
-    local named, queues = {}, tonumber(args[3])
-    local first_type = 4 + 2 * queues
-    local any_type = #args < first_type
+-- MAX ANY QUEUES [QUEUE ROOM]… [TYPE]…, from ARGV[2] on.
+local function want_read()
+    local want = {max = tonumber(ARGV[2]), sources = {}}
+    local named, types, first_type = {}, {}, 5 + 2 * tonumber(ARGV[4])
     local function add(source)
         want.sources[#want.sources + 1] = source
     end
-    for i = 4, first_type - 1, 2 do
-        local queue, room = args[i], {left = tonumber(args[i + 1])}
-        named[queue] = true
-        if any_type then
+    for i = first_type, #ARGV do
+        types[ARGV[i]] = true -- one that was named twice is one
+    end
+    local any_type = next(types) == nil
+    for i = 5, first_type - 1, 2 do
+        local queue, room = ARGV[i], {left = tonumber(ARGV[i + 1])}
+        if any_type and not named[queue] then
             add({registry = 'queue:' .. queue, room = room})
             add({scope = queue, room = room})
         end
-        for t = first_type, #args do
-            local lane = queue .. ' ' .. args[t]
+        for kind in pairs(named[queue] and {} or types) do
+            local lane = queue .. ' ' .. kind
             add({lane = lane, room = room})
             add({scope = lane, room = room})
         end
+        named[queue] = true
     end
-    if args[2] == '1' and any_type then
+    if ARGV[3] == '1' and any_type then
         add({registry = 'all', others = named})
         add({registry = 'docall', documents = true, others = named})
-    elseif args[2] == '1' then
-        for t = first_type, #args do
-            add({registry = 'type:' .. args[t], others = named})
-            add({registry = 'doctype:' .. args[t], documents = true, others = named})
+    elseif ARGV[3] == '1' then
+        for kind in pairs(types) do
+            add({registry = 'type:' .. kind, others = named})
+            add({registry = 'doctype:' .. kind, documents = true, others = named})
         end
     end
     return want
 end
 
--- The place, id and document of a scope's first whose document is free. Those of held ones are parked.
-local function scope_first(scope)
+-- ---- The first of a source: its .score and .id. False: there is none ----
+
+-- The next entry and score of what was read of a sorted set, which is read on, a piece at a time, from .next.
+local function read_on(source, key, piece)
+    if not source.entries or source.at >= #source.entries then
+        if source.over then
+            return nil
+        end
+        source.next = source.next or 0
+        source.entries = redis.call('ZRANGE', base .. key, source.next, source.next + piece - 1, 'WITHSCORES')
+        source.next = source.next + piece
+        source.over = #source.entries < 2 * piece
+        source.at = 0
+    end
+    return source.entries[source.at + 1], source.entries[source.at + 2]
+end
+
+local function lane_first(source)
+    if not source.taken then
+        source.taken, source.piece = 0, math.min(READ_FIRST, math.max(1, tonumber(ARGV[2])))
+        opened[#opened + 1] = source
+    end
+    source.id, source.text = read_on(source, 'lane:' .. source.lane, source.piece)
+    source.score = source.id and tonumber(source.text)
+    if not source.id and source.taken == 0 and redis.call('HEXISTS', HEADS, 'lane:' .. source.lane) == 1 then
+        lost() -- it was thrown away
+        touched['lane:' .. source.lane] = true
+    end
+    return source.id ~= nil
+end
+
+-- Tasks of held documents are parked.
+local function scope_first(source)
     while not spent() do
-        local entry, score = line_first(line_of(scope))
+        local entry, score = line_first(line_of(source.scope))
         if not entry then
-            return nil
+            return false
         end
-        local id, document = string.sub(entry, 1, ID), string.sub(entry, ID + 2)
-        if not is_held(document) then
-            return place_of(score, id), id, document
+        source.score, source.id, source.document = score, string.sub(entry, 1, ID), string.sub(entry, ID + 2)
+        if not is_held(source.document) then
+            return true
         end
-        park_left = park_left - 1
-        park(scope, document, id)
+        steps_left = steps_left - 1
+        park(source.scope, source.document, source.id)
     end
+    return false
 end
 
--- The first entry of a registry whose queue was not left out; nothing: none.
-local function registry_entry(source)
-    local at = 0
-    while true do
-        local found = redis.call('ZRANGE', base .. source.registry, at, at + PIECE - 1, 'WITHSCORES')
-        for i = 1, #found, 2 do
-            if not (source.others and source.others[string.match(found[i], '^%S+ (%S*)')]) then
-                return found[i], tonumber(found[i + 1])
-            end
-        end
-        if #found < 2 * PIECE then
-            return nil
-        end
-        at = at + PIECE
-    end
-end
-
--- Its place; source.id, .lane or .scope with .document, and .entry say who it is.
+-- Entries of queues that were left out are passed over.
 local function registry_first(source)
-    while not spent() do
-        sync_all()
-        local entry, score = registry_entry(source)
+    while true do
+        local entry, score = read_on(source, source.registry, PIECE)
         if not entry then
-            return nil
+            return false
         end
-        local id, of = string.sub(entry, 1, ID), string.sub(entry, ID + 2)
-        source.id, source.entry = id, entry
-        if not source.documents then
-            source.lane = of
-            return place_of(score, id)
+        if not (source.others and source.others[string.match(entry, '^%S+ (%S*)')]) then
+            source.entry, source.score, source.id = entry, tonumber(score), string.sub(entry, 1, ID)
+            return true
         end
-        local place, first, document = scope_first(of)
-        if first == id then
-            source.scope, source.document = of, document
-            return place
-        elseif not touched[line_of(of)] and not spent() then
-            lost() -- the line knows nothing of it
-            redis.call('ZREM', base .. source.registry, entry)
-        end
+        source.at = source.at + 2
     end
 end
 
 local function source_first(source)
     if source.room and source.room.left <= 0 then
-        return nil
+        return false
     end
-    if source.registry then
-        return registry_first(source)
-    end
-    if source.scope then
-        local place
-        place, source.id, source.document = scope_first(source.scope)
-        return place
-    end
-    local id, score = line_first('lane:' .. source.lane)
-    source.id = id
-    return id and place_of(score, id)
+    return (source.registry and registry_first or source.scope and scope_first or lane_first)(source)
 end
 
--- The hint of a source's first was thrown away.
-local function forget(source)
-    lost()
-    if source.entry then
-        redis.call('ZREM', base .. source.registry, source.entry)
-    end
-    if source.document then
-        redis.call('ZREM', base .. 'of:' .. source.document, source.id)
-        redis.call('ZREM', row_of(source.scope, source.document), source.id)
-        step_out(line_of(source.scope), source.id .. ' ' .. source.document)
-        stand_first(source.scope, source.document)
-    else
-        local queue = string.match(source.lane, '^%S*')
-        step_out('queue:' .. queue, source.id .. ' ' .. source.lane)
-        step_out('lane:' .. source.lane, source.id)
-    end
+-- ---- The line of sources ----
+
+local function before(a, b)
+    return a.score < b.score or (a.score == b.score and a.id < b.id)
 end
 
-local function take_first(source, out)
-    local hint = hint_read(source.id)
-    if not hint or hint.document ~= source.document then
-        return forget(source)
-    end
-    if hint.document then
-        hold(hint.document, hint.id)
-    end
-    leave(hint)
-    hint_drop(hint)
-    if source.room then
-        source.room.left = source.room.left - 1
-    end
-    for _, value in ipairs({hint.id, string.format('%.0f', hint.score), hint.queue, hint.kind,
-        hint.document and '=' .. hint.document or ''}) do
-        out[#out + 1] = value
-    end
-end
-
--- The last source of the line moves to where its new place belongs.
-local function line_up(line)
-    local source = table.remove(line)
+local function line_insert(line, source)
     local low, high = 1, #line + 1
     while low < high do
         local middle = math.floor((low + high) / 2)
-        if line[middle].place < source.place then
+        if before(line[middle], source) then
             high = middle
         else
             low = middle + 1
@@ -179,53 +151,155 @@ end
 local function line_begin(want)
     local line = {}
     for _, source in ipairs(want.sources) do
-        source.place = source_first(source)
-        if source.place then
+        if source_first(source) then
             line[#line + 1] = source
         end
     end
-    table.sort(line, function(a, b) return a.place > b.place end)
+    table.sort(line, function(a, b) return before(b, a) end)
     return line
 end
 
--- take MAX ANY QUEUES …: is it filled, is there more to look at (ask again for the rest), then ID SCORE
--- QUEUE TYPE DOCUMENT of each. Not filled: none.
-local function take(args)
+-- What stands behind the first entry of a registry becomes a source of its own. The registry of all queues has one
+-- entry for each of them, whose lanes only the queue's own registry knows.
+local function registry_open(line, registry)
+    local entry, of = registry.entry, string.sub(registry.entry, ID + 2)
+    local source = {room = registry.room}
+    if registry.documents then
+        source.scope = of
+    elseif registry.registry == 'all' then
+        source.registry = 'queue:' .. string.match(of, '^%S*')
+    else
+        source.lane = of
+    end
+    local id = registry.id
+    registry.at = registry.at + 2
+    if registry_first(registry) then
+        line_insert(line, registry)
+    end
+    local found = source_first(source)
+    if found then
+        line_insert(line, source)
+    end
+    if (not found or source.id ~= id) and not spent() and not (source.scope and touched[line_of(source.scope)]) then
+        lost()
+        stale[#stale + 1] = {registry.registry, entry}
+    end
+end
+
+-- The lane or scope whose first is the best of all; it stays the last of the line. Nothing: there is none, or the call
+-- is spent.
+local function line_best(line)
+    while #line > 0 and not spent() do
+        local source = line[#line]
+        local score, id = source.score, source.id
+        if not source_first(source) then
+            if not spent() then
+                table.remove(line)
+            end
+        elseif source.score ~= score or source.id ~= id then
+            table.remove(line)
+            line_insert(line, source)
+        elseif source.registry then
+            table.remove(line)
+            registry_open(line, source)
+        else
+            return source
+        end
+    end
+end
+
+-- Lanes lose what was taken from them, registries what was wrong there.
+local function line_end()
+    for _, source in ipairs(opened) do
+        if source.taken > 0 then
+            touched['lane:' .. source.lane] = true
+            redis.call('ZREMRANGEBYRANK', base .. 'lane:' .. source.lane, 0, source.taken - 1)
+        end
+    end
+    for _, pair in ipairs(stale) do
+        redis.call('ZREM', base .. pair[1], pair[2])
+    end
+    sync_all(lane_of)
+end
+
+-- ---- Taking ----
+
+-- The hint of a source's first was thrown away.
+local function forget(source)
+    lost()
+    redis.call('ZREM', row_of(source.scope, source.document), source.id)
+    step_out(line_of(source.scope), source.id .. ' ' .. source.document)
+    stand_first(source.scope, source.document)
+end
+
+-- Appends LANE DOCUMENT 1 ID SCORE. Returns how many were taken.
+local function take_of_document(source, out)
+    local hint = hint_read(source.id)
+    steps_left = steps_left - 1
+    if not hint or hint.document ~= source.document then
+        forget(source)
+        return 0
+    end
+    hold(hint.document, hint.id)
+    leave(hint)
+    for _, value in ipairs({hint.lane, '=' .. hint.document, 1, hint.id, string.format('%.0f', hint.score)}) do
+        out[#out + 1] = value
+    end
+    return 1
+end
+
+-- Appends LANE "" COUNT [ID SCORE]…: as many as come before the first of the next best source, `rival`.
+local function take_of_lane(source, rival, most, out)
+    local n, at = 0, #out
+    out[at + 1], out[at + 2] = source.lane, ''
+    repeat
+        n = n + 1
+        out[at + 2 + 2 * n], out[at + 3 + 2 * n] = source.id, source.text
+        source.at, source.taken = source.at + 2, source.taken + 1
+        if source.at >= #source.entries then
+            source.piece = math.min(4 * source.piece, READ_MAX)
+        end
+    until n == most or not lane_first(source) or (rival and before(rival, source))
+    out[at + 3] = n
+    return n
+end
+
+-- take MAX ANY QUEUES …: is it filled, is there more to look at (ask again for the rest), then what was taken. Not
+-- filled: nothing.
+local function take()
     local out = {is_filled(), 0}
     if out[1] == 0 then
         return out
     end
-    local want = want_read(args)
-    local line = line_begin(want)
-    while #out < 2 + 5 * want.max and #line > 0 and not spent() do
-        local source = line[#line]
-        local place = source_first(source)
-        if spent() then
-            break
-        elseif not place then
-            table.remove(line)
-        elseif place ~= source.place and #line > 1 then
-            source.place = place
-            line_up(line)
+    local want = want_read()
+    local line, left = line_begin(want), want.max
+    local source = left > 0 and line_best(line)
+    while source do
+        local most = source.room and math.min(left, source.room.left) or left
+        local n
+        if source.scope then
+            n = take_of_document(source, out)
         else
-            source.place = place
-            take_first(source, out)
+            n = take_of_lane(source, line[#line - 1], most, out)
+            table.remove(line)
+            if source.id then
+                line_insert(line, source)
+            end
         end
+        left = left - n
+        if source.room then
+            source.room.left = source.room.left - n
+        end
+        source = left > 0 and line_best(line)
     end
-    sync_all()
-    out[2] = spent() and #out < 2 + 5 * want.max and 1 or 0
+    line_end()
+    out[2] = spent() and left > 0 and 1 or 0
     return out
 end
 
 -- has MAX ANY QUEUES …: is it filled, is there more to look at, could something be taken.
-local function has(args)
-    local found = 0
-    for _, source in ipairs(want_read(args).sources) do
-        if source_first(source) then
-            found = 1
-            break
-        end
-    end
-    sync_all()
+local function has()
+    local found = line_best(line_begin(want_read())) and 1 or 0
+    line_end()
     return {is_filled(), spent() and found == 0 and 1 or 0, found}
 end
