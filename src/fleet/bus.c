@@ -54,6 +54,7 @@ static void hear_wake(struct fleet *fleet, struct str message)
     if (str_eq(from, fleet->with.node)) {
         return;
     }
+    fleet->others_heard_ms = fleet_now_ms();
     struct sent *sent = fleet_order(fleet, COMMAND_HEARD);
     struct str *queues = arena_array(&sent->arena, struct str, HEARD_MAX);
     bool all = str_is(message, "*"); /* too many to name: none named means all */
@@ -129,6 +130,7 @@ static void hear_note(struct fleet *fleet, struct str message)
     if (note_from(message, &from) && str_eq(from, fleet->with.node)) {
         return;
     }
+    fleet->others_heard_ms = fleet_now_ms();
     pthread_mutex_lock(&fleet->lock);
     bool is_new = note_is_new(&fleet->heard_notes, message);
     pthread_mutex_unlock(&fleet->lock);
@@ -161,6 +163,10 @@ static void on_state(void *arg, bool up)
     struct fleet *fleet = arg;
     log_info(up ? "other nodes are heard through Redis" : "Redis is away: looking in the store");
     fleet_send(fleet, fleet_order(fleet, COMMAND_HEARD)); /* none named: all */
+    if (up) {
+        fleet->greets = true;
+        fleet_poke(fleet);
+    }
 }
 
 static void hear_store(struct fleet *fleet)
@@ -228,9 +234,22 @@ static bool store_is_needed(struct fleet *fleet)
            (blind || !fleet_redis_up(fleet) || health_rule(fleet_broker_health(fleet))->degraded);
 }
 
-static void send_notes(struct fleet *fleet)
+/* A node that believes itself alone tells nothing. Whoever begins to listen says so, by a message
+ * that means no more than "look again" to those who know that they are not alone. */
+static void greet(struct fleet *fleet)
+{
+    struct err err = ERR_INIT;
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct str greeting = arena_printf(&arena, STR_FMT " *", STR_ARG(fleet->with.node));
+    if (fleet_redis_up(fleet) && fleet->greets) {
+        fleet->greets = !redis_publish(fleet->redis, fleet->wake_channel, greeting, &err);
+    }
+}
+
+void bus_send(struct fleet *fleet)
 {
     struct list notes;
+    greet(fleet);
     list_init(&notes);
     if (!channel_take(&fleet->outbox, &notes)) {
         return;
@@ -253,7 +272,7 @@ static void send_notes(struct fleet *fleet)
 
 void bus_tick(struct fleet *fleet, int64_t now_ms)
 {
-    send_notes(fleet);
+    bus_send(fleet);
     bool first = !fleet->heard_begun && fleet->steward != NULL;
     if (now_ms >= fleet->hear_next_ms && (first || store_is_needed(fleet))) {
         fleet->hear_next_ms = now_ms + FLEET_HEAR_MS;

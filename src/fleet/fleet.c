@@ -15,7 +15,7 @@
 #include "fleet/note.h"
 #include "fleet/parts.h"
 
-static void poke(void *arg)
+void fleet_poke(void *arg)
 {
     struct fleet *fleet = arg;
     uint64_t one = 1;
@@ -105,10 +105,9 @@ static void note_status(struct fleet *fleet)
     pthread_mutex_unlock(&fleet->lock);
 }
 
-void fleet_tick(struct fleet *fleet, int64_t now_ms)
+static void look_around(struct fleet *fleet, int64_t now_ms)
 {
     struct err err = ERR_INIT;
-    take_returned(fleet);
     if (fleet->steward == NULL && !steward_open(fleet->with.store, &fleet->steward, &err)) {
         fleet->steward = NULL; /* the next tick tries again */
     }
@@ -128,6 +127,20 @@ void fleet_tick(struct fleet *fleet, int64_t now_ms)
     }
 }
 
+/* Every batch of the engine calls us to tell what happened in it, hundreds of times a second:
+ * asking the broker and the store each time would cost them more than the batch. */
+void fleet_tick(struct fleet *fleet, int64_t now_ms)
+{
+    take_returned(fleet);
+    bool hands_over = fleet->quiet && fleet->epoch != 0;
+    if (now_ms < fleet->look_next_ms && !hands_over) {
+        bus_send(fleet);
+        return;
+    }
+    fleet->look_next_ms = now_ms + FLEET_TICK_MS;
+    look_around(fleet, now_ms);
+}
+
 static void *run(void *arg)
 {
     struct fleet *fleet = arg;
@@ -139,8 +152,8 @@ static void *run(void *arg)
         struct pollfd fd = {.fd = fleet->wake_fd, .events = POLLIN};
         uint64_t count;
         fleet_tick(fleet, fleet_now_ms());
-        if (poll(&fd, 1, (int)FLEET_TICK_MS) > 0 &&
-            read(fleet->wake_fd, &count, sizeof count) < 0) {
+        int64_t wait_ms = MAX(0, MIN(fleet->look_next_ms - fleet_now_ms(), FLEET_TICK_MS));
+        if (poll(&fd, 1, (int)wait_ms) > 0 && read(fleet->wake_fd, &count, sizeof count) < 0) {
             continue;
         }
     }
@@ -172,8 +185,8 @@ static void init(struct fleet *fleet, const struct fleet_options *options)
     fleet->tokens = (struct steward_stamp){.newest = -1}; /* never told */
     fleet->walk.under_way = true; /* every node offers once what it finds: it is the boot path */
     pthread_mutex_init(&fleet->lock, NULL);
-    channel_init(&fleet->returned, poke, fleet);
-    channel_init(&fleet->outbox, poke, fleet);
+    channel_init(&fleet->returned, fleet_poke, fleet);
+    channel_init(&fleet->outbox, fleet_poke, fleet);
     fleet->events_channel = arena_printf(&fleet->arena, STR_FMT "events", STR_ARG(prefix));
     fleet->wake_channel = arena_printf(&fleet->arena, STR_FMT "wake", STR_ARG(prefix));
     fleet->leader_key = arena_printf(&fleet->arena, STR_FMT "leader", STR_ARG(prefix));
@@ -226,7 +239,7 @@ void fleet_quiet(struct fleet *fleet)
 {
     if (fleet != NULL) {
         fleet->quiet = true;
-        poke(fleet);
+        fleet_poke(fleet);
     }
 }
 
@@ -234,7 +247,7 @@ void fleet_stop(struct fleet *fleet)
 {
     if (fleet != NULL && fleet->started) {
         fleet->stop = true;
-        poke(fleet);
+        fleet_poke(fleet);
         pthread_join(fleet->thread, NULL);
         fleet->started = false;
     }
@@ -274,10 +287,18 @@ void fleet_free(struct fleet *fleet)
 
 /* ---- For others ---- */
 
+/* A node that joins is heard at once through Redis (bus.c), and found in the register within
+ * a heartbeat. */
+bool fleet_is_alone(struct fleet *fleet)
+{
+    int64_t heard_ms = fleet->others_heard_ms;
+    bool heard = heard_ms != 0 && fleet_now_ms() - heard_ms < FLEET_DEAD_MS;
+    return !heard && fleet_status(fleet).nodes < 2;
+}
+
 void fleet_tell(struct fleet *fleet, const struct event_batch *events)
 {
-    bool alone = fleet->redis == NULL && fleet_status(fleet).nodes < 2;
-    if (alone || fleet->outbox_count >= FLEET_BACKLOG_MAX) {
+    if (fleet_is_alone(fleet) || fleet->outbox_count >= FLEET_BACKLOG_MAX) {
         return; /* nobody listens, or nobody can keep up: watchers are told to start over */
     }
     struct outgoing *note = mem_new(struct outgoing);

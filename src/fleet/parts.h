@@ -67,6 +67,8 @@ struct fleet {
     bool started;
     _Atomic bool quiet; /* it drains: it leads no more */
     _Atomic bool stop;
+    _Atomic bool greets;             /* the others are to be told that we listen */
+    _Atomic int64_t others_heard_ms; /* when another node last said something; 0: never */
     int wake_fd, joined_fd;
     struct channel returned; /* commands from the engine: struct sent */
     struct channel outbox;   /* struct outgoing */
@@ -74,10 +76,11 @@ struct fleet {
     struct str *waking_queues;
     _Atomic size_t outbox_count;
 
-    uint64_t epoch; /* of our leadership; 0: we do not lead */
-    bool key_ours;  /* the key in Redis was, when we last looked */
-    int64_t lead_next_ms, beat_next_ms, hear_next_ms, due_next_ms; /* monotonic */
-    int64_t empty_since_ms;                                        /* 0: the broker is filled */
+    uint64_t epoch;       /* of our leadership; 0: we do not lead */
+    bool key_ours;        /* the key in Redis was, when we last looked */
+    int64_t look_next_ms; /* monotonic, like those that follow */
+    int64_t lead_next_ms, beat_next_ms, hear_next_ms, due_next_ms;
+    int64_t empty_since_ms; /* 0: the broker is filled */
     struct walk walk;
     struct names held, suspects; /* documents: by the store in this walk; orphans of the last one */
     size_t held_last;            /* as many were held then */
@@ -116,7 +119,11 @@ static inline int64_t fleet_now_ms(void)
 /* fleet.c */
 MUST_CHECK bool fleet_open(const struct fleet_options *options, struct fleet **out,
                            struct err *err); /* without its threads; ended by fleet_free() */
-void fleet_tick(struct fleet *fleet, int64_t now_ms); /* all that is to be done now */
+/* All that is to be done now. What others are to be told goes out at once, however often it is
+ * called; everything else waits for its time, a quarter of a second at most. */
+void fleet_tick(struct fleet *fleet, int64_t now_ms);
+bool fleet_is_alone(struct fleet *fleet); /* no other node listens; any thread */
+void fleet_poke(void *fleet);             /* it looks what there is to do; any thread */
 struct sent *fleet_order(struct fleet *fleet, enum command_kind kind); /* any thread */
 void fleet_send(struct fleet *fleet, struct sent *sent);               /* any thread */
 bool fleet_redis_up(const struct fleet *fleet);
@@ -142,6 +149,7 @@ void walk_tick(struct fleet *fleet, int64_t now_ms);
 /* bus.c */
 MUST_CHECK bool bus_start(struct fleet *fleet, struct err *err);
 void bus_stop(struct fleet *fleet);
+void bus_send(struct fleet *fleet); /* what was told since */
 void bus_tick(struct fleet *fleet, int64_t now_ms);
 void bus_wake_later(struct fleet *fleet, struct str queue); /* our own claims, by bus_wake() */
 void bus_wake(struct fleet *fleet);

@@ -92,8 +92,8 @@ void roster_answered(struct fleet *fleet, struct sent *sent)
     buf_char(&fleet->census, '\n');
     sent->command.workers.load.hints_layout = BROKER_LAYOUT;
     load_write(&fleet->census, &sent->command.workers.load);
-    fleet->beat_next_ms =
-        0; /* the others must know at once: those that see Redis ask the store too */
+    /* The others must know at once: those that see Redis ask the store too. */
+    fleet->look_next_ms = fleet->beat_next_ms = 0;
 }
 
 void roster_ask_engine(struct fleet *fleet)

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "conformance/redis_server.h"
 #include "stand.h"
@@ -346,6 +347,60 @@ TEST(a_node_whose_engine_lost_its_broker_says_so_to_the_others_at_once)
     CHECK(told(&w, BROKER_EMPTIED, 1100) == NULL); /* its claims ask the store already */
     CHECK_STR(str_of(status(&w.stand).broker), "degraded");
     CHECK(strstr(w.rows.nodes[0].body, "\"broker\":\"degraded\"") != NULL);
+}
+
+/* ---- Telling through Redis ---- */
+
+static void tell_cancel(struct fleet *fleet)
+{
+    struct event event = {.kind = EVENT_CANCEL, .task = {5, 1}, .queue = STR("q"), .percent = -1};
+    fleet_tell(fleet, &(struct event_batch){.events = &event, .count = 1});
+}
+
+static int64_t calls_of(struct with_redis *w, const char *command)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct str stats = redis_server_ask(&w->server, &arena, "INFO commandstats");
+    struct str name = arena_printf(&arena, "cmdstat_%s:calls=", command);
+    const char *at = memmem(stats.ptr, stats.len, name.ptr, name.len);
+    return at == NULL ? 0 : strtoll(at + name.len, NULL, 10);
+}
+
+TEST(a_node_that_is_alone_tells_nothing_until_another_is_heard)
+{
+    SCOPED(with_redis_fini) struct with_redis w;
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct err err = ERR_INIT;
+    with_redis_init(&w);
+    struct fleet *fleet = w.stand.fleet;
+    CHECK_OK(bus_start(fleet, &err));
+    WAIT_FOR(fleet->greets); /* it listens, and has yet to say so */
+    stand_tick(&w.stand, 2000);
+    CHECK(!fleet->greets && calls_of(&w, "publish") == 1);
+    tell_cancel(fleet);
+    CHECK(fleet_is_alone(fleet) && fleet->outbox_count == 0);
+    redis_server_ask(&w.server, &arena, "PUBLISH errand:wake b");
+    WAIT_FOR(!fleet_is_alone(fleet));
+    tell_cancel(fleet);
+    CHECK_EQ(fleet->outbox_count, 1);
+    fleet_stop(fleet);
+}
+
+TEST(what_happens_is_told_at_once_and_the_broker_is_not_asked_each_time)
+{
+    SCOPED(with_redis_fini) struct with_redis w;
+    with_redis_init(&w);
+    add_node(&w.rows, "b", "redis");
+    stand_tick(&w.stand, 2000);
+    int64_t asked = calls_of(&w, "evalsha"), told_before = calls_of(&w, "publish");
+    for (int i = 0; i < 10; i++) {
+        tell_cancel(w.stand.fleet);
+        stand_tick(&w.stand, 2001 + i);
+    }
+    CHECK_EQ(calls_of(&w, "evalsha"), asked);
+    CHECK_EQ(calls_of(&w, "publish"), told_before + 10);
+    stand_tick(&w.stand, 2000 + FLEET_TICK_MS);
+    CHECK(calls_of(&w, "evalsha") > asked);
 }
 
 /* ---- Documents, compared ---- */
