@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "wire/redact.h"
 
 #define AT(member) .at = offsetof(struct config, member)
 #define TEXT       .rule = {.kind = VALUE_TEXT}
@@ -92,6 +93,8 @@ const struct setting settings[] = {
     {"tls", "key", NULL, TEXT, AT(tls_key), "private key, PEM; needs cert"},
     {"http", "hosts", NULL, TEXT, AT(http_hosts),
      "names the server answers to besides local ones, comma separated"},
+    {"redact", "keys", REDACT_DEFAULT, TEXT, AT(redact_keys),
+     "names whose values the dashboard and tokens of role read do not see, comma separated"},
     {"log", "level", "info", CHOICE("debug|info|warn|error"), AT(log_level), "least level to log"},
     {"log", "format", "text", CHOICE("text|json"), AT(log_format), "of a line of the log"},
 };

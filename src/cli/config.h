@@ -39,6 +39,7 @@ struct config {
     int64_t limits_queries;       /* of one user in one day, UTC; 0: any number */
     struct str tls_cert, tls_key; /* absent: plain HTTP */
     struct str http_hosts;        /* comma list of allowed Host names; absent: local ones only */
+    struct str redact_keys;       /* comma list */
     int64_t log_level;            /* enum log_level */
     int64_t log_format;           /* enum log_format */
 

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -58,6 +59,11 @@ static bool check_exposure(struct node *node, struct err *err)
 
 static bool open_door(struct node *node, struct err *err)
 {
+    struct redact_keys *redact = arena_new(&node->config->arena, struct redact_keys);
+    if (!redact_parse(node->config->redact_keys, redact, err)) {
+        return err_wrap(err, "[redact] keys");
+    }
+    atomic_store(&node->redact, redact);
     node->auth = (struct auth){.listen = node->config->listen,
                                .hosts = node->hosts,
                                .tls = !str_absent(node->config->tls_cert)};
@@ -350,6 +356,7 @@ static bool start_api(struct node *node, struct err *err)
         .payload_max = (size_t)node->config->limits_payload,
         .test_clock = node->options.test_clock,
         .execute_secret = node->services.execute_secret,
+        .redact = &node->redact,
         .node_id = str_of(node->id),
         .version = STR(ERRAND_VERSION),
         .started_ms = clock_now(&node->clock).wall_ms,

@@ -54,6 +54,7 @@ struct node {
     struct str hosts[NODE_HOSTS_MAX];
     struct sessions *sessions; /* of browsers; one for the whole server */
     struct auth auth;
+    _Atomic(const struct redact_keys *) redact; /* what role read is not shown */
 
     uv_loop_t loop;
     uv_signal_t on_term, on_interrupt;

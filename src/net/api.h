@@ -24,6 +24,7 @@
 #include "queue/queue.h"
 #include "schedule/planner.h"
 #include "team/lead.h"
+#include "wire/redact.h"
 
 struct api;
 
@@ -35,7 +36,10 @@ struct api_options {
     size_t payload_max;        /* [limits] payload; beyond it: 413 */
     bool test_clock;           /* whether /api/test/clock is there */
     struct str execute_secret; /* who has it may fire schedules; absent: nobody. Borrowed */
-    struct str node_id;        /* texts are borrowed */
+    /* What role read is not shown; may be replaced at any time by another that lives as long as the
+     * api. NULL: nothing is hidden. */
+    _Atomic(const struct redact_keys *) *redact;
+    struct str node_id; /* texts are borrowed */
     struct str version;
     int64_t started_ms; /* UTC */
     /* A browser has signed out here: for the other nodes. NULL: there are none. */

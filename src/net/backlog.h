@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "queue/event.h"
+#include "wire/redact.h"
 
 struct backlog_entry {
     struct event event; /* its texts lie in `texts` */
@@ -38,6 +39,8 @@ const struct event *backlog_event(const struct backlog *backlog, uint64_t number
 struct str backlog_text(struct backlog *backlog, uint64_t number);
 
 /* "id: N", "event: state", "data: {…}", an empty line. The number 0 is left out. */
+/* An event that was written, without what its reader may not see. */
+void event_redact(struct buf *buf, const struct redact_keys *keys, struct str text);
 void event_write(struct buf *buf, uint64_t number, const struct event *event);
 const char *event_kind_name(enum event_kind kind);
 

@@ -56,6 +56,12 @@ struct str call_user(const struct call *call)
     return call->who.user[0] == '\0' ? STR_NONE : str_of(call->who.user);
 }
 
+const struct redact_keys *call_redact(const struct call *call)
+{
+    _Atomic(const struct redact_keys *) *redact = call->api->options.redact;
+    return call->who.role == ROLE_READ && redact != NULL ? atomic_load(redact) : NULL;
+}
+
 bool call_id(struct call *call, struct task_id *out, struct err *err)
 {
     return (id_parse(call->name, out) && !id_none(*out)) ||
@@ -176,6 +182,12 @@ struct json_writer call_writer(struct call *call)
 static void give_answer(struct call *call, int status, const char *content_type, struct str headers,
                         struct str body)
 {
+    SCOPED(buf_fini) struct buf clean = BUF_INIT(ANSWER_MAX);
+    const struct redact_keys *redact = call_redact(call);
+    if (redact != NULL && body.len > 0 && strcmp(content_type, JSON_TYPE) == 0) {
+        redact_json(&clean, redact, body);
+        body = buf_view(&clean);
+    }
     if (call->answered != NULL) {
         call->answered(call, status, headers, body);
     } else {

@@ -77,6 +77,7 @@ extern const struct form form_nothing; /* of a body that says nothing */
 /* The query by a form; NULL: there may be none. */
 MUST_CHECK bool call_asked(struct call *call, const struct form *form, void *into, struct err *err);
 struct str call_user(const struct call *call); /* its token is limited to this user; or absent */
+const struct redact_keys *call_redact(const struct call *call); /* what it may not see; or NULL */
 MUST_CHECK bool call_id(struct call *call, struct task_id *out, struct err *err); /* {id}, or 404 */
 
 /* ---- Asking ---- */

@@ -100,3 +100,12 @@ void event_write(struct buf *buf, uint64_t number, const struct event *event)
     json_close_object(&w);
     buf_c(buf, "\n\n");
 }
+
+void event_redact(struct buf *buf, const struct redact_keys *keys, struct str text)
+{
+    static const char before[] = "\ndata: ";
+    const char *found = memmem(text.ptr, text.len, before, strlen(before));
+    size_t at = found == NULL ? text.len : (size_t)(found - text.ptr) + strlen(before);
+    buf_str(buf, (struct str){text.ptr, at});
+    redact_json(buf, keys, str_from(text, at));
+}

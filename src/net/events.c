@@ -113,6 +113,15 @@ static bool send_piece(struct subscriber *subscriber, uint64_t read)
     return !subscriber->is_stalled;
 }
 
+static void add_to_piece(struct subscriber *subscriber, struct str text)
+{
+    if (subscriber->filter.redact == NULL) {
+        buf_str(&subscriber->events->piece, text);
+    } else {
+        event_redact(&subscriber->events->piece, subscriber->filter.redact, text);
+    }
+}
+
 /* Whether this is the last event that the subscriber waits for. */
 static bool is_last(const struct events_filter *filter, const struct event *event)
 {
@@ -154,7 +163,7 @@ static void read_on(struct subscriber *subscriber)
         }
         subscriber->is_over = subscriber->is_over || is_last(&subscriber->filter, event);
         if (owner == OWNER_USER && matches(&subscriber->filter, event)) {
-            buf_str(piece, backlog_text(backlog, number));
+            add_to_piece(subscriber, backlog_text(backlog, number));
         }
         if (piece->len >= SEND_PIECE && !send_piece(subscriber, number + 1)) {
             return;
@@ -260,7 +269,7 @@ static void catch_up(struct subscriber *subscriber)
     for (; subscriber->next < backlog->next; subscriber->next++) {
         const struct event *event = backlog_event(backlog, subscriber->next);
         if (matches(filter, event) && !was_told(filter, event)) {
-            buf_str(&subscriber->events->piece, backlog_text(backlog, subscriber->next));
+            add_to_piece(subscriber, backlog_text(backlog, subscriber->next));
             subscriber->is_over = subscriber->is_over || is_last(filter, event);
         }
     }
@@ -280,7 +289,9 @@ static void greet(struct subscriber *subscriber)
     }
     for (size_t i = 0; i < count; i++) {
         if (matches(&subscriber->filter, &first[i])) {
-            event_write(piece, 0, &first[i]);
+            SCOPED(buf_fini) struct buf text = BUF_INIT(SIZE_MAX);
+            event_write(&text, 0, &first[i]);
+            add_to_piece(subscriber, buf_view(&text));
         }
         over = over || is_last(&subscriber->filter, &first[i]);
     }

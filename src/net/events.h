@@ -20,6 +20,7 @@
 #include "base/map.h"
 #include "net/server.h"
 #include "queue/event.h"
+#include "wire/redact.h"
 
 #define EVENTS_BACKLOG_MAX     ((size_t)16384) /* events kept for those who resume */
 #define EVENTS_BACKLOG_BYTES   (16 * MIB)
@@ -46,9 +47,10 @@ struct events_filter {
     struct task_id task;          /* none: all */
     const struct task_id *family; /* its descendants, whose events are sent too; any order */
     size_t family_count;
-    unsigned kinds;            /* bits 1 << enum event_kind; 0: all */
-    struct str type, document; /* absent: all */
-    struct str user;           /* only of this user's schedules, and of none; absent: all */
+    unsigned kinds;                   /* bits 1 << enum event_kind; 0: all */
+    struct str type, document;        /* absent: all */
+    struct str user;                  /* only of this user's schedules, and of none; absent: all */
+    const struct redact_keys *redact; /* what is hidden from whoever reads; NULL: nothing */
     struct str topic;          /* a guest's events on this topic alone; absent: all but those */
     struct str last_event_id;  /* resume behind it; absent or empty: from now on, or from `after` */
     uint64_t after;            /* an earlier events_last(): begin behind it; 0: from now on */

@@ -106,8 +106,11 @@ static void tell_progress(struct waiting *waiting, const struct task *task, int6
     if (task->progress >= 0) {
         buf_printf(&words, " %.0f %%", task->progress);
     }
+    const struct redact_keys *redact = call_redact(&waiting->call);
     if (!str_absent(task->progress_message)) {
-        buf_printf(&words, " " STR_FMT, STR_ARG(task->progress_message));
+        buf_char(&words, ' ');
+        redact_text(&words, redact == NULL ? &(struct redact_keys){.count = 0} : redact,
+                    task->progress_message);
     }
     json_open_object(&w);
     json_put_c(&w, "jsonrpc", "2.0");

@@ -124,6 +124,7 @@ bool on_notification_stream(struct call *call, struct err *err)
         .topic =
             str_absent(in.user) ? NOTIFICATIONS_OF_ALL : notification_topic(in.user, call->arena),
         .last_event_id = header.len > 0 ? header : in.last_event_id,
+        .redact = call_redact(call),
     };
     return events_subscribe(call->api->options.events, call->exchange, &filter, err);
 }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "net/on.h"
 #include "net/call.h"
+#include "wire/uri.h"
 
 #define COOKIE_RULES "; Path=/; HttpOnly; SameSite=Strict"
 
@@ -26,6 +27,21 @@ static struct str set_cookie(struct call *call, struct str value, int64_t age_s)
 }
 
 /* ---- Who am I ---- */
+
+/* Pages hide from everybody what the server hides from role read: they must know what. */
+static struct str show_keys(struct call *call)
+{
+    _Atomic(const struct redact_keys *) *redact = call->api->options.redact;
+    const struct redact_keys *keys = redact == NULL ? NULL : atomic_load(redact);
+    SCOPED(buf_fini) struct buf lines = BUF_INIT(16 * KIB);
+    buf_c(&lines, "Cache-Control: no-store\r\nX-Errand-Redact: ");
+    for (size_t i = 0; keys != NULL && i < keys->count; i++) {
+        buf_c(&lines, i > 0 ? ", " : "");
+        uri_encode(&lines, keys->at[i]);
+    }
+    buf_c(&lines, "\r\n");
+    return arena_str(call->arena, buf_view(&lines));
+}
 
 bool on_session_show(struct call *call, struct err *err)
 {
@@ -58,7 +74,7 @@ bool on_session_show(struct call *call, struct err *err)
         json_put_c(&w, "user", who.user);
     }
     json_close_object(&w);
-    call_answer_with(call, 200, "application/json", STR("Cache-Control: no-store\r\n"));
+    call_answer_with(call, 200, "application/json", show_keys(call));
     return true;
 }
 

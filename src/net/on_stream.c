@@ -17,6 +17,7 @@ bool on_events(struct call *call, struct err *err)
         return false;
     }
     filter.user = call_user(call);
+    filter.redact = call_redact(call);
     return events_subscribe(call->api->options.events, call->exchange, &filter, err);
 }
 
@@ -122,6 +123,7 @@ bool on_task_stream(struct call *call, struct err *err)
     }
     stream->filter.task = id;
     stream->filter.until_ended = true;
+    stream->filter.redact = call_redact(call);
     stream->filter.after = events_last(call->api->options.events);
     stream->query = call_query(call, QUERY_FAMILY);
     stream->query->id = id;

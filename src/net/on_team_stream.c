@@ -150,5 +150,6 @@ bool on_team_stream(struct call *call, struct err *err)
         return err_set(err, ERR_INVALID, "the stream of a team takes no filter");
     }
     stream->filter.after = events_last(call->api->options.events);
+    stream->filter.redact = call_redact(call);
     return team_call_find(call, id, stream_tasks, err);
 }
