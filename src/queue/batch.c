@@ -100,7 +100,15 @@ void batch_need(struct batch *batch, struct task_id id, bool whole)
         item = add(batch, id);
     }
     item->whole = item->whole || whole;
+    item->starts = false;
     batch->missing += !counted && is_missing(item);
+}
+
+void batch_need_start(struct batch *batch, struct task_id id)
+{
+    bool first = find(batch, id) == NULL;
+    batch_need(batch, id, true);
+    find(batch, id)->starts = first;
 }
 
 static size_t list_missing(struct batch *batch, struct task_load *loads, struct item **items)
@@ -109,8 +117,10 @@ static size_t list_missing(struct batch *batch, struct task_load *loads, struct 
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
         if (is_missing(item)) {
-            loads[n] =
-                (struct task_load){.id = item->id, .arena = &batch->arena, .whole = item->whole};
+            loads[n] = (struct task_load){.id = item->id,
+                                          .arena = &batch->arena,
+                                          .whole = item->whole,
+                                          .starts = item->starts};
             items[n++] = item;
         }
     }

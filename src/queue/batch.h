@@ -97,6 +97,8 @@ bool batch_save(struct batch *batch);
 /* ---- Its tasks ---- */
 
 void batch_need(struct batch *batch, struct task_id id, bool whole);
+/* The same, whole, of a task that is only to be started: its row need not be locked. */
+void batch_need_start(struct batch *batch, struct task_id id);
 bool batch_load(struct batch *batch); /* everything that was needed and is not there yet */
 struct item *batch_item(struct batch *batch, struct task_id id); /* loaded; NULL: store error */
 struct item *batch_peek(const struct batch *batch, struct task_id id);     /* NULL: not loaded */

@@ -17,6 +17,7 @@ struct item {
     struct task_id id;
     bool loaded, found;
     bool whole, has_whole; /* asked for, and loaded */
+    bool starts;           /* nobody asked for it but a claim */
     struct task was, now;
     const void *owner; /* who changed it; NULL: nobody yet */
     bool ended;        /* this change ends an attempt */

@@ -284,7 +284,11 @@ size_t claim_propose(struct batch *batch, struct command *command)
     *proposal = (struct proposal){.claim = command, .hints = hints, .count = n};
     claim->proposal = batch->proposals_count;
     for (size_t i = 0; i < n; i++) {
-        batch_need(batch, hints[i].id, true);
+        if (str_absent(hints[i].document)) {
+            batch_need_start(batch, hints[i].id);
+        } else {
+            batch_need(batch, hints[i].id, true);
+        }
     }
     return n;
 }

@@ -65,12 +65,16 @@ MUST_CHECK bool tx_commit(struct tx **tx, struct err *err);
 void tx_close(struct tx **tx); /* rolls back what was not committed; NULL is welcome */
 
 /* Fills each load's `task` from its row, texts into its `arena`; an unknown id leaves found false.
- * Sees what this transaction wrote. */
+ * Sees what this transaction wrote. What was loaded cannot be changed by others until the
+ * transaction ends; but for what is only to be started (`starts`): there the start alone decides,
+ * and any other change of it is applied only if the row still is what was loaded. */
 struct task_load {
     struct task_id id;
     struct arena *arena;
-    bool whole; /* false: without payload, metadata, tags and result */
+    bool whole;  /* false: without payload, metadata, tags and result */
+    bool starts; /* it is loaded to be started, if it can be */
     bool found;
+    bool tied; /* out: others may depend on it, or it on others */
     struct task task;
 };
 MUST_CHECK bool tx_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err);
@@ -81,7 +85,7 @@ MUST_CHECK bool tx_find_keys(struct tx *tx, const struct str *keys, size_t n, st
 
 /* Adds new tasks in any state; one that is RUNNING takes its document. Ids and keys must be new
  * (keys were looked up in this transaction; a key or document that another node took meanwhile is
- * ERR_CONFLICT and the caller begins again). */
+ * ERR_CONFLICT, here or at the commit, and the caller begins again). */
 MUST_CHECK bool tx_insert(struct tx *tx, const struct task *const *tasks, size_t n,
                           struct err *err);
 
@@ -102,8 +106,11 @@ struct task_change {
     const struct task *now;
     bool ended;
     bool keeps_document; /* the task leaves RUNNING, but its document stays leased to it */
-    struct str log;      /* lines to add to the attempt's log, or absent */
-    bool applied;        /* out */
+    bool blind;     /* `was` was not loaded in this transaction, but kept from one in which it was
+                       not `tied`: applied only if it still is not. Only for a start and for an end of
+                       an attempt that completed; whatever else the row says meanwhile stays */
+    struct str log; /* lines to add to the attempt's log, or absent */
+    bool applied;   /* out */
 };
 MUST_CHECK bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
 

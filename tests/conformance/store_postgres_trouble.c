@@ -308,7 +308,8 @@ static void *insert_there(void *arg)
     struct err err = ERR_INIT;
     struct tx *tx = NULL;
     const struct task *one = &w->got;
-    w->found = store_begin(w->store, &tx, &err) && tx_insert(tx, &one, 1, &err);
+    w->found =
+        store_begin(w->store, &tx, &err) && tx_insert(tx, &one, 1, &err) && tx_commit(&tx, &err);
     w->got.state = err.kind == ERR_CONFLICT ? TASK_CANCELLED : TASK_QUEUED;
     tx_close(&tx);
     return NULL;
@@ -325,7 +326,10 @@ TEST(of_two_creations_with_one_key_the_second_begins_again)
     pthread_t thread;
     mine.key = w.got.key = STR("k");
     struct tx *tx = pair_begin(p.b.store);
+    struct task_id known;
     CHECK_OK(tx_insert(tx, &one, 1, &err));
+    CHECK_OK(tx_find_keys(tx, &mine.key, 1, &known, &err));
+    CHECK(id_eq(known, mine.id));
     CHECK_EQ(pthread_create(&thread, NULL, insert_there, &w), 0);
     wait_for_waiter(p.b.place);
     pair_commit(tx);

@@ -333,7 +333,7 @@ TEST(keys_are_found_kept_unique_and_freed_with_their_task)
     CHECK_OK(store_begin(b.store, &tx, &err));
     CHECK_OK(tx_find_keys(tx, keys, 3, found, &err));
     CHECK(id_eq(found[0], first.id) && id_none(found[1]) && id_none(found[2]));
-    CHECK(!tx_insert(tx, &again, 1, &err));
+    CHECK(!(tx_insert(tx, &again, 1, &err) && tx_commit(&tx, &err)));
     CHECK_EQ(err.kind, ERR_CONFLICT);
     tx_close(&tx);
 
@@ -378,7 +378,7 @@ TEST(an_id_is_used_once)
         again.id = next = (struct task_id){task.id.hi, task.id.lo ^ 1};
     }
     CHECK_OK(store_begin(b.store, &tx, &err));
-    CHECK(!tx_insert(tx, &one, 1, &err));
+    CHECK(!(tx_insert(tx, &one, 1, &err) && tx_commit(&tx, &err)));
     tx_close(&tx);
     CHECK(bench_load(&b, task.id, &got) && !bench_load(&b, next, &got));
     check_healthy(&b);

@@ -287,3 +287,15 @@ void get_ids(const PGresult *rows, struct arena *arena, struct task_id **ids, si
         (*ids)[i] = get_id(rows, i, 0);
     }
 }
+
+size_t get_numbers(const PGresult *rows, size_t row, int column, int32_t *out, size_t room)
+{
+    struct str bytes = get_str(rows, row, column);
+    size_t n = bytes.len < ARRAY_HEAD ? 0 : (bytes.len - ARRAY_HEAD) / (2 * sizeof(uint32_t));
+    for (size_t i = 0; i < MIN(n, room); i++) {
+        uint32_t big; /* behind its length */
+        memcpy(&big, bytes.ptr + ARRAY_HEAD + i * 2 * sizeof big + sizeof big, sizeof big);
+        out[i] = (int32_t)be32toh(big);
+    }
+    return MIN(n, room);
+}

@@ -79,6 +79,8 @@ struct str get_str(const PGresult *rows, size_t row, int column); /* borrowed fr
 struct task_id get_id(const PGresult *rows, size_t row, int column);
 bool get_null(const PGresult *rows, size_t row, int column);
 size_t get_count(const PGresult *rows);
+/* The elements of an array of small numbers, into `out`, which has room for `room`; how many. */
+size_t get_numbers(const PGresult *rows, size_t row, int column, int32_t *out, size_t room);
 /* The first column of each row. */
 void get_ids(const PGresult *rows, struct arena *arena, struct task_id **ids, size_t *count);
 

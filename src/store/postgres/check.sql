@@ -37,6 +37,25 @@ SELECT 'index', 'task ' || b.id || CASE WHEN b.tags IS NULL THEN ' is listed und
  WHERE (b.tags IS NULL) = EXISTS (SELECT 1 FROM tag g WHERE g.id = b.id)
  LIMIT 20;
 
+-- name: check_due
+-- What is to happen to a task by itself has its time, and every tie is known to both ends.
+SELECT 'rows', 'task ' || id || ' is not listed under the time at which something happens to it'
+  FROM task
+ WHERE due_ms IS DISTINCT FROM
+       CASE WHEN state = :RUNNING THEN CASE WHEN container THEN NULL
+                                     ELSE least(lease_until_ms, CASE WHEN timeout_ms > 0 THEN started_ms + timeout_ms END)
+                                END
+            WHEN state = :RETRYING THEN scheduled_ms
+            ELSE least(CASE WHEN state = :SCHEDULED THEN scheduled_ms END,
+                       CASE WHEN expires_ms <> 0 AND attempt = 0 AND queued_ms < expires_ms THEN expires_ms END)
+       END
+UNION ALL
+SELECT 'relations', 'task ' || t.id || ' does not know that it has dependents or dependencies'
+  FROM task t
+ WHERE (NOT t.awaited AND EXISTS (SELECT 1 FROM dependency x WHERE x."on" = t.id))
+    OR (NOT t.depends AND EXISTS (SELECT 1 FROM dependency x WHERE x.id = t.id))
+ LIMIT 20;
+
 -- name: check_i1_ends
 -- I1: an end is told completely, and only a completed task has a result.
 SELECT 'I1', 'task ' || id || ' ended, but its row does not say how or when'

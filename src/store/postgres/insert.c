@@ -1,7 +1,7 @@
 /* store/postgres/insert.c: new tasks, many at once.
  *
- * Tags, dependencies and documents that are held from the start are rows of their own; all
- * statements of a chunk go out together.
+ * Tags, dependencies and documents that are held from the start are rows of their own. What is
+ * written here goes out with the commit, unless somebody asks for it before.
  *
  * Thread: engine. Keeps: G3 (doc_lease), I7 (counts).
  *
@@ -14,15 +14,29 @@
 #define CHUNK_ROWS  1000
 #define CHUNK_BYTES (16 * MIB)
 
+/* What there is to say of a new task: one statement each. */
+enum kind {
+    KIND_PLAIN, /* queued at once, with nothing unusual */
+    KIND_FRESH, /* nothing has happened to it yet */
+    KIND_ANY,
+    KINDS
+};
+
 struct chunk {
-    bool fresh; /* nothing has happened to its tasks yet */
-    struct args tasks, tags, depends, documents;
+    struct args tasks[KINDS];
+    const struct task_backoff *plain; /* of its plain tasks; NULL: it has none yet */
+    struct args tags, depends, documents;
     struct buf scratch; /* packed tags of the task at hand */
+    size_t count, bytes;
 };
 
 static void chunk_init(struct chunk *chunk)
 {
-    args_init(&chunk->tasks, true);
+    chunk->plain = NULL;
+    chunk->count = chunk->bytes = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        args_init(&chunk->tasks[kind], true);
+    }
     args_init(&chunk->tags, true);
     args_init(&chunk->depends, true);
     args_init(&chunk->documents, true);
@@ -31,7 +45,9 @@ static void chunk_init(struct chunk *chunk)
 
 static void chunk_fini(struct chunk *chunk)
 {
-    args_fini(&chunk->tasks);
+    for (int kind = 0; kind < KINDS; kind++) {
+        args_fini(&chunk->tasks[kind]);
+    }
     args_fini(&chunk->tags);
     args_fini(&chunk->depends);
     args_fini(&chunk->documents);
@@ -40,7 +56,11 @@ static void chunk_fini(struct chunk *chunk)
 
 static void chunk_clear(struct chunk *chunk)
 {
-    args_clear(&chunk->tasks);
+    chunk->plain = NULL;
+    chunk->count = chunk->bytes = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        args_clear(&chunk->tasks[kind]);
+    }
     args_clear(&chunk->tags);
     args_clear(&chunk->depends);
     args_clear(&chunk->documents);
@@ -78,71 +98,117 @@ static void add_relations(struct pg_tx *tx, struct chunk *chunk, const struct ta
     }
 }
 
-/* Nothing has happened to it yet: it needs half of its columns. */
-static bool is_fresh(const struct task *task)
+static bool same_backoff(const struct task_backoff *a, const struct task_backoff *b)
 {
-    return !task_state_terminal(task->state) && task->state != TASK_RUNNING &&
-           task_is_blank(task, PART_STANDING | PART_RARE_STANDING);
+    return a->base_ms == b->base_ms && a->max_ms == b->max_ms && a->factor == b->factor &&
+           a->jitter == b->jitter;
+}
+
+/* The statement with the fewest arrays that can say it all. */
+static enum kind kind_of(const struct chunk *chunk, const struct task *task)
+{
+    if (task_state_terminal(task->state) || task->state == TASK_RUNNING ||
+        !task_is_blank(task, PART_STANDING | PART_RARE_STANDING)) {
+        return KIND_ANY;
+    }
+    bool plain = task->state == TASK_QUEUED && task->queued_ms == task->created_ms &&
+                 task->updated_ms == task->created_ms && task->scheduled_ms == 0 &&
+                 task->unmet == 0 && task->expires_ms == 0 && !task->payload_raw &&
+                 !task->container && !task->continues && !task->runs_anyway &&
+                 str_absent(task->document) && task_is_blank(task, PART_RARE_ORDER) &&
+                 (chunk->plain == NULL || same_backoff(chunk->plain, &task->backoff));
+    return plain ? KIND_PLAIN : KIND_FRESH;
+}
+
+static void args_plain(struct args *args, const struct task *task)
+{
+    arg_id(args, task->id);
+    arg_text(args, task->type);
+    arg_text(args, task->queue);
+    arg_int(args, task->created_ms);
+    arg_bytes(args, task->payload);
+    arg_small(args, (int32_t)task->priority);
+    arg_small(args, task->max_retries);
+    arg_int(args, task->timeout_ms);
+    arg_int(args, task->backoff.base_ms);
+    arg_int(args, task->backoff.max_ms);
+    arg_real(args, task->backoff.factor);
+    arg_real(args, task->backoff.jitter);
 }
 
 /* A live task has no result and no end; the schema has no room for them. */
 static void add_task(struct pg_tx *tx, struct chunk *chunk, const struct task *task)
 {
-    args_order(&chunk->tasks, task, &chunk->scratch);
-    if (chunk->fresh) {
-        args_fresh(&chunk->tasks, task);
+    enum kind kind = kind_of(chunk, task);
+    struct args *args = &chunk->tasks[kind];
+    if (kind == KIND_PLAIN) {
+        chunk->plain = &task->backoff;
+        args_plain(args, task);
     } else {
-        args_standing(&chunk->tasks, task);
-        args_end(&chunk->tasks, task);
+        args_order(args, task, &chunk->scratch);
+        args_due(args, task);
     }
-    args_row_end(&chunk->tasks);
+    if (kind == KIND_FRESH) {
+        args_fresh(args, task);
+    } else if (kind == KIND_ANY) {
+        args_standing(args, task);
+        args_end(args, task);
+    }
+    args_row_end(args);
     add_relations(tx, chunk, task);
     if (task->state == TASK_RUNNING && !str_absent(task->document)) {
         add_document(tx, chunk, task);
     }
     pg_count(tx, task->queue, task->state, 1);
+    chunk->count++;
+    chunk->bytes += task_texts_size(task);
+}
+
+/* Documents may be refused, which has to be known; all the rest waits for the commit. */
+static bool lease_documents(struct pg_tx *tx, struct chunk *chunk, struct err *err)
+{
+    struct pg_call call = {.sql = PG_LEASE_DOCUMENTS, .args = &chunk->documents};
+    if (!pg_tx_run(tx, &call, 1, TX_WRITES, err)) {
+        return false;
+    }
+    int64_t refused = get_int(call.result, 0, 0);
+    pg_calls_fini(&call, 1);
+    return refused == 0 || err_set(err, ERR_CONFLICT, "the document is held by another task");
 }
 
 static bool chunk_write(struct pg_tx *tx, struct chunk *chunk, struct err *err)
 {
-    struct pg_call calls[4] = {
-        {.sql = chunk->fresh ? PG_INSERT_FRESH : PG_INSERT_TASKS, .args = &chunk->tasks}};
-    size_t n = 1;
-    if (chunk->tags.rows_count > 0) {
-        calls[n++] = (struct pg_call){.sql = PG_INSERT_TAGS, .args = &chunk->tags};
+    static const enum pg_id sql[KINDS] = {[KIND_PLAIN] = PG_INSERT_PLAIN,
+                                          [KIND_FRESH] = PG_INSERT_FRESH,
+                                          [KIND_ANY] = PG_INSERT_TASKS};
+    bool written = true;
+    for (int kind = 0; kind < KINDS && written; kind++) {
+        written = chunk->tasks[kind].rows_count == 0 ||
+                  pg_tx_defer(tx, sql[kind], &chunk->tasks[kind], chunk->bytes, err);
     }
-    if (chunk->depends.rows_count > 0) {
-        calls[n++] = (struct pg_call){.sql = PG_INSERT_DEPENDENCIES, .args = &chunk->depends};
+    if (written && chunk->tags.rows_count > 0) {
+        written = pg_tx_defer(tx, PG_INSERT_TAGS, &chunk->tags, 0, err);
     }
-    if (chunk->documents.rows_count > 0) {
-        calls[n++] = (struct pg_call){.sql = PG_LEASE_DOCUMENTS, .args = &chunk->documents};
+    if (written && chunk->depends.rows_count > 0) {
+        written = pg_tx_defer(tx, PG_INSERT_DEPENDENCIES, &chunk->depends, 0, err);
     }
-    if (!pg_tx_run(tx, calls, n, TX_WRITES, err)) {
-        return false;
+    if (written && chunk->documents.rows_count > 0) {
+        written = lease_documents(tx, chunk, err);
     }
-    int64_t refused = chunk->documents.rows_count > 0 ? get_int(calls[n - 1].result, 0, 0) : 0;
-    pg_calls_fini(calls, n);
     chunk_clear(chunk);
-    return refused == 0 || err_set(err, ERR_CONFLICT, "the document is held by another task");
+    return written;
 }
 
 bool pg_insert(struct tx *base, const struct task *const *tasks, size_t n, struct err *err)
 {
     SCOPED(chunk_fini) struct chunk chunk;
-    size_t bytes = 0;
     chunk_init(&chunk);
-    chunk.fresh = true;
-    for (size_t i = 0; i < n; i++) {
-        chunk.fresh = chunk.fresh && is_fresh(tasks[i]);
-    }
     for (size_t i = 0; i < n; i++) {
         add_task(PG_TX(base), &chunk, tasks[i]);
-        bytes += task_texts_size(tasks[i]);
-        bool full = chunk.tasks.rows_count == CHUNK_ROWS || bytes > CHUNK_BYTES || i + 1 == n;
+        bool full = chunk.count == CHUNK_ROWS || chunk.bytes > CHUNK_BYTES || i + 1 == n;
         if (full && !chunk_write(PG_TX(base), &chunk, err)) {
             return err_wrap(err, "insert tasks");
         }
-        bytes = full ? 0 : bytes;
     }
     return true;
 }

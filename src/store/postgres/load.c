@@ -26,6 +26,7 @@ struct tie {
     struct map_node node;
     struct task_id id;
     bool dependents, dependencies;
+    bool locked; /* its row: nobody else can change it until the transaction ends */
 };
 
 static struct tie *tie_find(const struct pg_tx *tx, struct task_id id)
@@ -54,6 +55,18 @@ static bool ties_none(const struct pg_tx *tx, struct task_id id, bool dependents
     return tie != NULL && !(dependents ? tie->dependents : tie->dependencies);
 }
 
+bool ties_locked(const struct pg_tx *tx, struct task_id id)
+{
+    const struct tie *tie = tie_find(tx, id);
+    return tie != NULL && tie->locked;
+}
+
+bool ties_unlocked(const struct pg_tx *tx, struct task_id id)
+{
+    const struct tie *tie = tie_find(tx, id);
+    return tie != NULL && !tie->locked;
+}
+
 void ties_add(struct pg_tx *tx, struct task_id id, bool dependents)
 {
     struct tie *tie = tie_find(tx, id);
@@ -66,7 +79,8 @@ void ties_add(struct pg_tx *tx, struct task_id id, bool dependents)
 
 /* ---- Loading ---- */
 
-static void give(struct pg_tx *tx, struct task_load *load, const struct task *task)
+static struct tie *give(struct pg_tx *tx, struct task_load *load, const struct task *task,
+                        bool locked)
 {
     struct task part = *task;
     if (!load->whole) {
@@ -75,22 +89,37 @@ static void give(struct pg_tx *tx, struct task_load *load, const struct task *ta
     }
     task_keep(&load->task, &part, load->arena);
     load->found = true;
-    tie_get(tx, load->id);
+    struct tie *tie = tie_get(tx, load->id);
+    tie->locked |= locked;
+    return tie;
 }
 
-static void take_rows(struct pg_tx *tx, const PGresult *rows, struct task_load **missing)
+/* Live rows say themselves whether they have ties. */
+static void take_live(struct pg_tx *tx, const PGresult *rows, struct task_load **missing,
+                      bool locked)
+{
+    struct task_row row;
+    int awaited = PQnfields(rows) - 2;
+    for (size_t i = 0; i < get_count(rows); i++) {
+        struct task_load *load = missing[get_int(rows, i, 0) - 1];
+        get_row(rows, i, &row);
+        struct tie *tie = give(tx, load, &row.task, locked);
+        tie->dependents |= get_bool(rows, i, awaited);
+        tie->dependencies |= get_bool(rows, i, awaited + 1);
+        load->tied = tie->dependents || tie->dependencies;
+    }
+}
+
+static void take_done(struct pg_tx *tx, const PGresult *rows, const PGresult *ties,
+                      struct task_load **missing)
 {
     struct task_row row;
     for (size_t i = 0; i < get_count(rows); i++) {
         get_row(rows, i, &row);
-        give(tx, missing[get_int(rows, i, 0) - 1], &row.task);
+        give(tx, missing[get_int(rows, i, 0) - 1], &row.task, true);
     }
-}
-
-static void take_ties(struct pg_tx *tx, const PGresult *rows)
-{
-    for (size_t i = 0; i < get_count(rows); i++) {
-        ties_add(tx, get_id(rows, i, 0), get_bool(rows, i, 1));
+    for (size_t i = 0; i < get_count(ties); i++) {
+        ties_add(tx, get_id(ties, i, 0), get_bool(ties, i, 1));
     }
 }
 
@@ -106,24 +135,51 @@ static void args_missing(struct args *wanted, struct args *ids, struct task_load
     }
 }
 
-/* Those that are live: nearly always all of them. */
+/* Puts those that are only to be started first; how many they are. */
+static size_t sort_starts(struct task_load **missing, size_t n)
+{
+    size_t first = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (missing[i]->starts) {
+            struct task_load *load = missing[i];
+            missing[i] = missing[first];
+            missing[first++] = load;
+        }
+    }
+    return first;
+}
+
+/* Those that are live: nearly always all of them. Those that are only to be started come first, and
+ * are not locked: the start itself is a compare-and-set of all that it writes. */
 static bool look(struct pg_tx *tx, struct task_load **missing, size_t n, struct err *err)
 {
-    SCOPED(args_fini) struct args wanted;
-    SCOPED(args_fini) struct args ids;
-    args_init(&wanted, true);
+    SCOPED(args_fini) struct args starts;
+    SCOPED(args_fini) struct args locks;
+    SCOPED(args_fini) struct args ids; /* nobody asks for these */
+    size_t first = sort_starts(missing, n), calls_count = 0;
+    struct pg_call calls[2];
+    args_init(&starts, true);
+    args_init(&locks, true);
     args_init(&ids, true);
-    args_missing(&wanted, &ids, missing, n);
-    struct pg_call calls[] = {
-        {.sql = PG_LOAD_LIVE, .suffix = PG_LOCK_LIVE, .args = &wanted},
-        {.sql = PG_FIND_TIES, .args = &ids},
-    };
-    if (!pg_tx_run(tx, calls, ARRAY_LEN(calls), TX_READS, err)) {
+    args_missing(&starts, &ids, missing, first);
+    args_missing(&locks, &ids, missing + first, n - first);
+    if (first > 0) {
+        calls[calls_count++] = (struct pg_call){.sql = PG_LOAD_LIVE, .args = &starts};
+    }
+    if (first < n) {
+        calls[calls_count++] =
+            (struct pg_call){.sql = PG_LOAD_LIVE, .suffix = PG_LOCK_LIVE, .args = &locks};
+    }
+    if (!pg_tx_run(tx, calls, calls_count, TX_READS, err)) {
         return false;
     }
-    take_rows(tx, calls[0].result, missing);
-    take_ties(tx, calls[1].result);
-    pg_calls_fini(calls, ARRAY_LEN(calls));
+    if (first > 0) {
+        take_live(tx, calls[0].result, missing, false);
+    }
+    if (first < n) {
+        take_live(tx, calls[calls_count - 1].result, missing + first, true);
+    }
+    pg_calls_fini(calls, calls_count);
     return true;
 }
 
@@ -170,8 +226,7 @@ static bool look_back(struct pg_tx *tx, struct task_load **missing, size_t *n, s
     if (!pg_tx_run(tx, calls, ARRAY_LEN(calls), TX_READS, err)) {
         return false;
     }
-    take_rows(tx, calls[0].result, missing);
-    take_ties(tx, calls[1].result);
+    take_done(tx, calls[0].result, calls[1].result, missing);
     *n = keep_moving(calls[2].result, missing, keep_missing(missing, *n));
     pg_calls_fini(calls, ARRAY_LEN(calls));
     return true;

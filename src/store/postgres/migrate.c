@@ -10,7 +10,7 @@
 #include "store/postgres/postgres.h"
 
 #define OLDEST_READER                                                                              \
-    1 /* the fewest migrations that an errand must know to work with this schema */
+    7 /* the fewest migrations that an errand must know to work with this schema */
 
 struct schema {
     int64_t version; /* 0: nothing there yet */

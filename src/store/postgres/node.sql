@@ -21,12 +21,37 @@ SELECT id, body, seen_ms FROM node ORDER BY id;
 -- What time it is for all nodes.
 SELECT @now_ms;
 
+-- fragment: behind(of)
+-- Due by then, and behind the last one that was seen.
+of.due_ms <= $until_ms::bigint
+            AND (of.due_ms, of.id) > ($after_ms::bigint, coalesce($after::uuid, '00000000-0000-0000-0000-000000000000'))
+
 -- name: list_due_tasks
 -- Live tasks to which something happens by itself, earliest first, behind ($2, $3).
+-- takes: until_ms, after_ms, after, most
+-- What runs is found queue by queue: from one to the next along the index, and the first of each.
+WITH RECURSIVE walk AS (
+    (SELECT queue FROM task WHERE state = :RUNNING AND NOT container ORDER BY queue LIMIT 1)
+    UNION ALL
+    SELECT n.queue
+      FROM walk w
+     CROSS JOIN LATERAL (SELECT t.queue FROM task t WHERE t.state = :RUNNING AND NOT t.container AND t.queue > w.queue
+                          ORDER BY t.queue LIMIT 1) n
+)
 SELECT id, due_ms
-  FROM task
- WHERE due_ms <= $until_ms
-   AND (due_ms, id) > ($after_ms::bigint, coalesce($after::uuid, '00000000-0000-0000-0000-000000000000'))
+  FROM ((SELECT id, due_ms
+           FROM task
+          WHERE due_ms IS NOT NULL AND state <> :RUNNING AND @behind(task)
+          ORDER BY due_ms, id
+          LIMIT $most)
+        UNION ALL
+        SELECT r.id, r.due_ms
+          FROM walk w
+         CROSS JOIN LATERAL (SELECT t.id, t.due_ms
+                               FROM task t
+                              WHERE t.state = :RUNNING AND NOT t.container AND t.queue = w.queue AND @behind(t)
+                              ORDER BY t.due_ms, t.id
+                              LIMIT $most) r) x
  ORDER BY due_ms, id
  LIMIT $most;
 

@@ -230,6 +230,7 @@ static enum err_kind kind_of(const char *state)
     } kinds[] = {
         {"40", ERR_CONFLICT},       /* deadlock, serialization: begin again */
         {"23505", ERR_CONFLICT},    /* another node took the same key meanwhile */
+        {"22012", ERR_CONFLICT},    /* what was taken for certain was not: see tx.c */
         {"08", ERR_UNAVAILABLE},    /* connection */
         {"25006", ERR_UNAVAILABLE}, /* a standby: somebody else is the server now */
         {"53", ERR_UNAVAILABLE},    /* disk full, too many connections */

@@ -14,14 +14,18 @@
 
 /* What every batch of an engine sends. The rest is rare enough to be planned each time. */
 static const struct pg_plan frequent[] = {
+    {.sql = PG_INSERT_PLAIN},
     {.sql = PG_INSERT_FRESH},
     {.sql = PG_INSERT_TASKS},
+    {.sql = PG_START_TASKS},
+    {.sql = PG_COMPLETE_TASKS},
     {.sql = PG_SAVE_TASKS},
     {.sql = PG_SAVE_ON_DOCUMENTS},
     {.sql = PG_FINISH_TASKS},
     {.sql = PG_FINISH_ON_DOCUMENTS},
     {.sql = PG_COUNT_TASKS},
     {.sql = PG_PAY_RATES},
+    {.sql = PG_LOAD_LIVE},
     {.sql = PG_LOAD_LIVE, .suffix = PG_LOCK_LIVE},
     {.sql = PG_LOAD_DONE, .suffix = PG_LOCK_DONE},
     {.sql = PG_FIND_TIES},
@@ -39,6 +43,7 @@ static const struct pg_plan frequent[] = {
     {.sql = PG_UPDATE_RECORDS},
     {.sql = PG_LIMITS, .plain = true},
     {.sql = PG_RAISE_MARK, .plain = true},
+    {.sql = PG_STAND_FIRM, .plain = true},
 };
 static_assert(ARRAY_LEN(frequent) <= 64, "pg.prepared has a bit for each");
 

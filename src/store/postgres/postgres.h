@@ -18,6 +18,8 @@
 
 struct pg_store;
 
+#define TX_PENDING_MAX 16
+
 struct pg_tx {
     struct tx tx;
     struct pg_store *store;
@@ -25,13 +27,15 @@ struct pg_tx {
     bool begun;    /* BEGIN was sent: it goes along with the first statement */
     uint64_t mark; /* its number in this store; 0: nothing was written yet */
     struct count_change counts;
-    struct args attempts, logs; /* written with the commit */
-    struct map ties;            /* of struct tie: what was loaded, and so cannot get new ones */
-    struct arena arena;         /* for the length of the transaction */
-    struct map starts;          /* of struct starts: attempts that began, for the rate limits */
-    bool no_rates;              /* the queues were looked at, and none has a rate limit */
-    struct map proposed;        /* of struct proposed: what propose.c has given to somebody */
-    struct {                    /* where the last walk stopped: the same question goes on there */
+    struct args attempts, logs;             /* written with the commit */
+    struct pg_call pending[TX_PENDING_MAX]; /* statements that wait for it; they own their args */
+    size_t pending_count, pending_bytes;
+    struct map ties;     /* of struct tie: what was loaded, and so cannot get new ones */
+    struct arena arena;  /* for the length of the transaction */
+    struct map starts;   /* of struct starts: attempts that began, for the rate limits */
+    bool no_rates;       /* the queues were looked at, and none has a rate limit */
+    struct map proposed; /* of struct proposed: what propose.c has given to somebody */
+    struct {             /* where the last walk stopped: the same question goes on there */
         uint64_t want;
         enum task_priority priority;
         int64_t queued_ms;
@@ -51,6 +55,8 @@ struct pg_store {
     _Atomic(struct pg *) spare; /* whoever takes it puts it back */
     _Atomic uint64_t commits;
     uint64_t mark;          /* of the last transaction that was committed for certain */
+    uint64_t doubtful;      /* transactions since then of which nobody knows */
+    bool careful;           /* the last one failed: this one takes nothing for certain */
     _Atomic int64_t server; /* ground.c: who answered last; 0: nobody yet */
     _Atomic uint32_t line;  /* ... and its timeline; 0: it does not tell */
     _Atomic uint64_t history, lost_commits;
@@ -78,6 +84,10 @@ void pg_health(const struct store *store, struct store_health *out);
 enum tx_use { TX_READS, TX_WRITES };
 bool pg_tx_run(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use use, struct err *err);
 bool pg_tx_flush(struct pg_tx *tx, struct err *err); /* writes what waits for the commit */
+/* Lets a statement whose answer nobody needs wait for the next trip, most often the commit's. Takes
+ * the args over. */
+bool pg_tx_defer(struct pg_tx *tx, enum pg_id sql, struct args *args, size_t bytes,
+                 struct err *err);
 
 /* ---- ground.c ---- */
 int64_t pg_ground_server(const PGresult *limits);
@@ -103,6 +113,9 @@ bool pg_kin(struct tx *tx, const struct kin_query *query, struct arena *arena, s
             struct err *err);
 /* A task that was loaded has a dependent from now on, or depends on another. */
 void ties_add(struct pg_tx *tx, struct task_id id, bool dependents);
+/* Whether a task that was loaded in this transaction is locked, or not. */
+bool ties_locked(const struct pg_tx *tx, struct task_id id);
+bool ties_unlocked(const struct pg_tx *tx, struct task_id id);
 
 /* ---- insert.c, save.c, remove.c ---- */
 

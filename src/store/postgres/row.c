@@ -5,6 +5,8 @@
  * SPDX-License-Identifier: MIT */
 #include "store/postgres/row.h"
 
+#include <assert.h>
+
 #include "store/columns.h"
 #include "store/shared.h"
 
@@ -62,6 +64,102 @@ void args_error(struct args *args, const struct task_error *error)
     arg_bytes(args, error->code);
     arg_bytes(args, error->message);
     arg_bytes(args, error->detail);
+}
+
+/* An expiry is for tasks that were never started, and not for one that was queued after it: that
+ * one was revived by hand. */
+void args_due(struct args *args, const struct task *task)
+{
+    int64_t due_ms = INT64_MAX;
+    if (task->state == TASK_RUNNING && !task->container) {
+        due_ms = MIN(task->lease_until_ms,
+                     task->timeout_ms > 0 ? task->started_ms + task->timeout_ms : INT64_MAX);
+    } else if (task->state == TASK_RETRYING || task->state == TASK_SCHEDULED) {
+        due_ms = task->scheduled_ms;
+    }
+    bool may_expire = task->state != TASK_RUNNING && task->state != TASK_RETRYING &&
+                      task->expires_ms != 0 && task->attempt == 0 &&
+                      task->queued_ms < task->expires_ms;
+    due_ms = may_expire ? MIN(due_ms, task->expires_ms) : due_ms;
+    arg_optional_int(args, due_ms, due_ms != INT64_MAX);
+}
+
+/* ---- What changes ---- */
+
+/* A bit for each field of a task. */
+enum {
+#define FIELD(part, kind, column, member, ...) FIELD_##column,
+#include "task/task.def"
+    FIELDS
+};
+static_assert(FIELDS <= 64, "a set of fields is a number");
+#define BIT(column) (UINT64_C(1) << FIELD_##column)
+
+#define SAME_ID(member)       id_eq(a->member, b->member)
+#define SAME_NAME(member)     str_same(a->member, b->member)
+#define SAME_TEXT(member)     str_same(a->member, b->member)
+#define SAME_JSON(member)     str_same(a->member, b->member)
+#define SAME_BYTES(member)    str_same(a->member, b->member)
+#define SAME_TAGS(member)     true
+#define SAME_TIME(member)     (a->member == b->member)
+#define SAME_I64(member)      (a->member == b->member)
+#define SAME_U64(member)      (a->member == b->member)
+#define SAME_I32(member)      (a->member == b->member)
+#define SAME_STATE(member)    (a->member == b->member)
+#define SAME_PRIORITY(member) (a->member == b->member)
+#define SAME_OUTCOME(member)  (a->member == b->member)
+#define SAME_F64(member)      (a->member == b->member)
+#define SAME_AMOUNT(member)   (a->member == b->member || (a->member < 0 && b->member < 0))
+#define SAME_BOOL(member)     (a->member == b->member)
+
+static bool str_same(struct str a, struct str b)
+{
+    return str_absent(a) == str_absent(b) && str_eq(a, b);
+}
+
+/* The fields in which two tasks stand or ended in different ways. */
+static uint64_t fields_that_differ(const struct task *a, const struct task *b)
+{
+    uint64_t set = 0;
+#define FIELD(part, kind, column, member, ...)                                                     \
+    if ((PART_##part & (PARTS_STANDING | PART_END)) != 0 && !SAME_##kind(member)) {                \
+        set |= BIT(column);                                                                        \
+    }
+#include "task/task.def"
+    return set;
+}
+
+bool row_same_standing(const struct task *a, const struct task *b)
+{
+    return fields_that_differ(a, b) == 0;
+}
+
+/* The second set is what start_tasks empties. */
+bool row_only_starts(const struct task *was, const struct task *now)
+{
+    static const uint64_t given = BIT(state) | BIT(attempt) | BIT(started_ms) | BIT(updated_ms) |
+                                  BIT(token) | BIT(worker) | BIT(lease_ms) | BIT(lease_until_ms);
+    static const uint64_t emptied = BIT(outcome) | BIT(attempt_ended_ms) | BIT(log_bytes) |
+                                    BIT(progress) | BIT(progress_message) | BIT(error_code) |
+                                    BIT(error_message) | BIT(error_detail);
+    return was->state == TASK_QUEUED && now->state == TASK_RUNNING && !was->container &&
+           now->attempt == was->attempt + 1 && now->updated_ms == now->started_ms &&
+           now->outcome == OUTCOME_NONE && now->attempt_ended_ms == 0 && now->log_bytes == 0 &&
+           now->progress < 0 && str_absent(now->progress_message) && str_absent(now->error.code) &&
+           str_absent(now->error.message) && str_absent(now->error.detail) &&
+           (fields_that_differ(was, now) & ~(given | emptied)) == 0;
+}
+
+bool row_only_completes(const struct task *was, const struct task *now)
+{
+    static const uint64_t given = BIT(state) | BIT(updated_ms) | BIT(cancel_requested) |
+                                  BIT(outcome) | BIT(lease_until_ms) | BIT(attempt_ended_ms) |
+                                  BIT(cancel_reason) | BIT(finished_ms) | BIT(result);
+    return was->state == TASK_RUNNING && now->state == TASK_COMPLETED && !was->container &&
+           now->outcome == OUTCOME_COMPLETED && now->lease_until_ms == 0 &&
+           !now->cancel_requested && str_absent(now->cancel_reason) && now->cancelled_ms == 0 &&
+           now->updated_ms == now->finished_ms && now->attempt_ended_ms == now->finished_ms &&
+           (fields_that_differ(was, now) & ~given) == 0;
 }
 
 /* ---- Out ---- */

@@ -2,7 +2,8 @@
  *
  * Changes are made in the order given. A wave is a run of changes that do not touch each other (no
  * task twice, no document in two hands), so that its order does not matter: it is one trip.
- * Nearly every batch is one wave. Attempts and logs of what was applied go out with the commit.
+ * Nearly every batch is one wave. Attempts and logs of what was applied go out with the commit, and
+ * so does a wave whose changes will be applied for certain.
  *
  * Thread: engine. Keeps: G2 and rule 1 (state and attempt in WHERE), G3 (doc_lease), I5, I7.
  *
@@ -15,17 +16,32 @@
 #define WAVE_MAX   1000 /* changes */
 #define WAVE_BYTES (16 * MIB)
 
-/* From where to where a task goes: one statement each. */
-enum way { WAY_SAVE, WAY_FINISH, WAY_REVIVE, WAY_REVISE, WAYS };
+/* From where to where a task goes: one statement each. The narrow ones come first: they write only
+ * what they change. */
+enum way {
+    WAY_START,
+    WAY_COMPLETE,
+    WAYS_NARROW,
+    WAY_SAVE = WAYS_NARROW,
+    WAY_FINISH,
+    WAY_SAVE_DOCUMENT,
+    WAY_FINISH_DOCUMENT,
+    WAY_REVIVE,
+    WAY_REVISE,
+    WAYS
+};
 
 struct wave {
+    struct wave_row {
+        struct task_change *change;
+        enum way way;
+    } rows[WAVE_MAX];
     struct args ways[WAYS];
-    struct task_change *changes[WAYS][WAVE_MAX]; /* by row */
     struct args left;   /* lines that somebody left: document, family, queue, type */
     struct map touched; /* of struct touch: tasks and documents */
     bool frees_any;     /* a container lets go of documents that nobody has listed */
     bool takes;         /* some document is taken */
-    bool documents;     /* some is taken, freed or kept */
+    bool sure;          /* so far every change will be applied, or nothing at all */
     size_t count, bytes;
     struct arena arena;
 };
@@ -42,7 +58,8 @@ static void wave_init(struct wave *wave)
     wave->touched = MAP_INIT;
     wave->arena = ARENA_INIT;
     wave->count = wave->bytes = 0;
-    wave->frees_any = wave->takes = wave->documents = false;
+    wave->frees_any = wave->takes = false;
+    wave->sure = true;
     args_init(&wave->left, true);
     for (int way = 0; way < WAYS; way++) {
         args_init(&wave->ways[way], true);
@@ -67,7 +84,8 @@ static void wave_clear(struct wave *wave)
     wave->touched = MAP_INIT;
     arena_clear(&wave->arena);
     wave->count = wave->bytes = 0;
-    wave->frees_any = wave->takes = wave->documents = false;
+    wave->frees_any = wave->takes = false;
+    wave->sure = true;
     args_clear(&wave->left);
     for (int way = 0; way < WAYS; way++) {
         args_clear(&wave->ways[way]);
@@ -132,7 +150,6 @@ static bool touch_change(struct wave *wave, const struct task_change *change)
     touch_add(wave, &task, task_hash);
     wave->frees_any |= end == END_FREES_ALL;
     wave->takes |= takes;
-    wave->documents |= takes || end != END_NONE;
     return false;
 }
 
@@ -140,37 +157,81 @@ static bool touch_change(struct wave *wave, const struct task_change *change)
 
 static enum way way_of(const struct task_change *change)
 {
-    bool was_over = task_state_terminal(change->was->state);
-    bool is_over = task_state_terminal(change->now->state);
-    if (was_over) {
+    const struct task *was = change->was, *now = change->now;
+    bool is_over = task_state_terminal(now->state);
+    if (task_state_terminal(was->state)) {
         return is_over ? WAY_REVISE : WAY_REVIVE;
     }
-    return is_over ? WAY_FINISH : WAY_SAVE;
+    if (change_takes_document(change) || end_of(change) != END_NONE) {
+        return is_over ? WAY_FINISH_DOCUMENT : WAY_SAVE_DOCUMENT;
+    }
+    if (row_only_starts(was, now)) {
+        return WAY_START;
+    }
+    return row_only_completes(was, now) ? WAY_COMPLETE : is_over ? WAY_FINISH : WAY_SAVE;
 }
 
-static void args_change(struct pg_tx *tx, struct args *args, enum way way,
-                        const struct task_change *change)
+static void args_narrow(struct args *args, enum way way, const struct task_change *change,
+                        bool sure)
 {
     const struct task *was = change->was, *now = change->now;
-    bool ends = way == WAY_FINISH || way == WAY_REVISE;
-    char text[TASK_ID_TEXT];
     arg_id(args, was->id);
-    arg_small(args, was->state);
     arg_small(args, was->attempt);
-    arg_bytes(args, was->document);
+    arg_bool(args, sure);
+    arg_bool(args, change->blind);
+    if (way == WAY_START) {
+        arg_int(args, now->started_ms);
+        arg_int(args, (int64_t)now->token);
+        arg_bytes(args, now->worker);
+        arg_int(args, now->lease_ms);
+        arg_int(args, now->lease_until_ms);
+    } else {
+        arg_int(args, now->finished_ms);
+        arg_bytes(args, now->result);
+    }
+}
+
+static void args_document(const struct pg_tx *tx, struct args *args, enum way way,
+                          const struct task_change *change)
+{
+    bool ends = way == WAY_FINISH_DOCUMENT || way == WAY_REVISE;
+    char text[TASK_ID_TEXT];
+    arg_bytes(args, change->was->document);
     if (!ends) {
         arg_bool(args, change_takes_document(change));
     }
     arg_small(args, end_of(change));
     if (!ends) {
-        arg_id(args, task_holder(was));
-        arg_bool(args, was->container || !id_none(was->family));
-        arg_text(args, lock_text(now, text));
+        arg_id(args, task_holder(change->was));
+        arg_bool(args, change->was->container || !id_none(change->was->family));
+        arg_text(args, lock_text(change->now, text));
     }
     arg_int(args, tx->store->node);
-    args_standing(args, now);
+}
+
+/* As the statement of the way takes them. */
+static void args_change(const struct pg_tx *tx, struct args *args, enum way way,
+                        const struct task_change *change, bool sure)
+{
+    bool ends = task_state_terminal(change->now->state);
+    if (way < WAYS_NARROW) {
+        args_narrow(args, way, change, sure);
+        args_row_end(args);
+        return;
+    }
+    arg_id(args, change->was->id);
+    arg_small(args, change->was->state);
+    arg_small(args, change->was->attempt);
+    arg_bool(args, sure);
+    if (way >= WAY_SAVE_DOCUMENT) {
+        args_document(tx, args, way, change);
+    }
+    if (!ends) {
+        args_due(args, change->now);
+    }
+    args_standing(args, change->now);
     if (ends) {
-        args_end(args, now);
+        args_end(args, change->now);
     }
     args_row_end(args);
 }
@@ -191,16 +252,19 @@ static void note_leaving(struct wave *wave, const struct task_change *change)
     }
 }
 
+/* It is certain that a change will be applied where the row is locked; and as good as certain where
+ * it was read a moment ago, or by whoever holds its lease: tx.c undoes the exception. */
 static void wave_add(struct pg_tx *tx, struct wave *wave, struct task_change *change)
 {
+    struct task_id id = change->was->id;
     enum way way = way_of(change);
-    struct args *args = &wave->ways[way];
+    bool locked = ties_locked(tx, id);
+    bool likely = way < WAYS_NARROW && (change->blind || ties_unlocked(tx, id));
     change->applied = false;
-    wave->changes[way][args->rows_count] = change;
-    args_change(tx, args, way, change);
-    note_leaving(wave, change);
-    wave->count++;
+    wave->rows[wave->count++] = (struct wave_row){change, way};
+    wave->sure = wave->sure && !change_takes_document(change) && (locked || likely);
     wave->bytes += task_texts_size(change->now);
+    note_leaving(wave, change);
 }
 
 /* ---- Writing it ---- */
@@ -241,42 +305,116 @@ static void follow(struct pg_tx *tx, const struct task_change *change)
     }
 }
 
-static void take_applied(struct pg_tx *tx, const PGresult *rows, struct task_change **changes)
+static const enum pg_id way_sql[WAYS] = {[WAY_START] = PG_START_TASKS,
+                                         [WAY_COMPLETE] = PG_COMPLETE_TASKS,
+                                         [WAY_SAVE] = PG_SAVE_TASKS,
+                                         [WAY_FINISH] = PG_FINISH_TASKS,
+                                         [WAY_SAVE_DOCUMENT] = PG_SAVE_ON_DOCUMENTS,
+                                         [WAY_FINISH_DOCUMENT] = PG_FINISH_ON_DOCUMENTS,
+                                         [WAY_REVIVE] = PG_REVIVE_TASKS,
+                                         [WAY_REVISE] = PG_REVISE_TASKS};
+
+/* All of them will be applied, or the transaction fails: nobody needs to wait for the answers. */
+static bool wave_defer(struct pg_tx *tx, struct wave *wave, struct err *err)
 {
-    for (size_t i = 0; i < get_count(rows); i++) {
-        struct task_change *change = changes[get_int(rows, i, 0) - 1];
-        change->applied = true;
-        follow(tx, change);
+    bool deferred = true;
+    for (int way = 0; way < WAYS && deferred; way++) {
+        deferred = wave->ways[way].rows_count == 0 ||
+                   pg_tx_defer(tx, way_sql[way], &wave->ways[way], wave->bytes, err);
+    }
+    if (deferred && wave->left.rows_count > 0) {
+        deferred = pg_tx_defer(tx, PG_UNPARK_TASKS, &wave->left, 0, err);
+    }
+    for (size_t i = 0; i < wave->count && deferred; i++) {
+        wave->rows[i].change->applied = true;
+        follow(tx, wave->rows[i].change);
+    }
+    return deferred;
+}
+
+/* The places of the changes that were applied, among those of one way. */
+static void take_applied(struct pg_tx *tx, const struct wave *wave, enum way way,
+                         const PGresult *rows)
+{
+    int32_t places[WAVE_MAX];
+    size_t n = get_numbers(rows, 0, 0, places, WAVE_MAX), row = 0;
+    bool applied[WAVE_MAX + 1] = {0};
+    for (size_t i = 0; i < n; i++) {
+        applied[places[i]] = true;
+    }
+    for (size_t i = 0; i < wave->count; i++) {
+        if (wave->rows[i].way == way && applied[++row]) {
+            wave->rows[i].change->applied = true;
+            follow(tx, wave->rows[i].change);
+        }
     }
 }
 
-static bool wave_write(struct pg_tx *tx, struct wave *wave, struct err *err)
+static bool wave_run(struct pg_tx *tx, struct wave *wave, struct err *err)
 {
-    static const enum pg_id sql[2][WAYS] = {
-        {PG_SAVE_TASKS, PG_FINISH_TASKS, PG_REVIVE_TASKS, PG_REVISE_TASKS},
-        {PG_SAVE_ON_DOCUMENTS, PG_FINISH_ON_DOCUMENTS, PG_REVIVE_TASKS, PG_REVISE_TASKS}};
     struct pg_call calls[WAYS + 1];
     enum way ways[WAYS];
     size_t n = 0, done;
     for (int way = 0; way < WAYS; way++) {
         if (wave->ways[way].rows_count > 0) {
             ways[n] = (enum way)way;
-            calls[n++] =
-                (struct pg_call){.sql = sql[wave->documents][way], .args = &wave->ways[way]};
+            calls[n++] = (struct pg_call){.sql = way_sql[way], .args = &wave->ways[way]};
         }
     }
     done = n;
     if (wave->left.rows_count > 0) {
         calls[n++] = (struct pg_call){.sql = PG_UNPARK_TASKS, .args = &wave->left};
     }
-    if (n > 0 && !pg_tx_run(tx, calls, n, TX_WRITES, err)) {
+    if (!pg_tx_run(tx, calls, n, TX_WRITES, err)) {
         return false;
     }
     for (size_t i = 0; i < done; i++) {
-        take_applied(tx, calls[i].result, wave->changes[ways[i]]);
+        take_applied(tx, wave, ways[i], calls[i].result);
     }
     pg_calls_fini(calls, n);
+    return true;
+}
+
+static bool wave_write(struct pg_tx *tx, struct wave *wave, struct err *err)
+{
+    bool sure = wave->sure && !tx->store->careful;
+    if (wave->count == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < wave->count; i++) {
+        enum way way = wave->rows[i].way;
+        args_change(tx, &wave->ways[way], way, wave->rows[i].change, sure);
+    }
+    bool written = sure ? wave_defer(tx, wave, err) : wave_run(tx, wave, err);
     wave_clear(wave);
+    return written;
+}
+
+/* What was loaded without its lock and changes by more than a start: now it is locked, and must
+ * still be what was loaded. Those that are not are marked. */
+static bool lock_unlocked(struct pg_tx *tx, struct task_change *changes, size_t n, bool *stale,
+                          struct err *err)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    SCOPED(mem_free_at)
+    struct task_load *loads = mem_array(NULL, MAX(n, (size_t)1), sizeof *loads);
+    size_t count = 0, at = 0;
+    memset(stale, 0, n * sizeof *stale);
+    for (size_t i = 0; i < n; i++) {
+        if (ties_unlocked(tx, changes[i].was->id) && way_of(&changes[i]) >= WAYS_NARROW) {
+            loads[count++] = (struct task_load){.id = changes[i].was->id, .arena = &arena};
+        }
+    }
+    if (count == 0 || !pg_load(&tx->tx, loads, count, err)) {
+        return count == 0;
+    }
+    for (size_t i = 0; i < n && at < count; i++) {
+        if (id_eq(loads[at].id, changes[i].was->id)) {
+            stale[i] = !loads[at].found || !row_same_standing(&loads[at].task, changes[i].was);
+            changes[i].applied = false;
+            at++;
+        }
+    }
     return true;
 }
 
@@ -284,9 +422,16 @@ bool pg_save(struct tx *base, struct task_change *changes, size_t n, struct err 
 {
     struct pg_tx *tx = PG_TX(base);
     SCOPED(wave_fini) struct wave *wave = mem_alloc(sizeof *wave);
+    SCOPED(mem_free_at) bool *stale = mem_array(NULL, MAX(n, (size_t)1), sizeof *stale);
     wave_init(wave);
+    if (!lock_unlocked(tx, changes, n, stale, err)) {
+        return err_wrap(err, "save tasks");
+    }
     for (size_t i = 0; i < n; i++) {
         bool full = wave->count == WAVE_MAX || wave->bytes > WAVE_BYTES;
+        if (stale[i]) {
+            continue;
+        }
         if (full || touch_change(wave, &changes[i])) {
             if (!wave_write(tx, wave, err)) {
                 return err_wrap(err, "save tasks");

@@ -6,7 +6,7 @@
 -- loads to change locks them too (PG_LOCK_LIVE), and two who lock in one order never wait for each other.
 SELECT k.n, @order(b.),
        CASE WHEN octet_length(b.payload) > k.omit_over THEN NULL ELSE b.payload END,
-       b.payload IS NOT NULL, @standing(t.)
+       b.payload IS NOT NULL, @standing(t.), t.awaited, t.depends
   FROM @table(k: id uuid, omit_over bigint, n)
   JOIN task t ON t.id = k.id AND t.id = ANY ($id)
   JOIN body b ON b.id = t.id
@@ -35,7 +35,8 @@ SELECT id FROM body WHERE id = ANY ($ids::uuid[]);
 
 -- name: find_ties
 -- Which of these tasks others depend on (true), and which depend on others (false).
--- Asked behind a load, when the rows are locked: whoever wants to depend on one of them has to wait for its lock.
+-- Of finished ones: a live one's row says it itself. Asked behind a load, when the rows are locked: whoever wants to depend on one of
+-- them has to wait for its lock.
 SELECT DISTINCT "on", true FROM dependency WHERE "on" = ANY ($ids::uuid[])
 UNION ALL
 SELECT DISTINCT id, false FROM dependency WHERE id = ANY ($ids::uuid[]);

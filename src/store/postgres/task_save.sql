@@ -2,18 +2,24 @@
 -- Each says which changes were made: a row that is not as its caller saw it is passed over. What a statement takes is what save.c gives:
 -- who the task was, what becomes of its document, and where it stands now.
 
+-- The frequent ones have statements of their own, which write only what they change and leave the rest as the row has it.
+
+-- fragment: applied
+-- Which changes were made. Where the caller took them all for certain (tx.c) the transaction fails if one was not.
+SELECT array_agg(n), 1 / CASE WHEN ($sure::boolean[])[1] AND count(*) < cardinality($id::uuid[]) THEN 0 ELSE 1 END FROM changed;
+
 -- fragment: live_changes
--- Of tasks that live afterwards. `takes`: it needs its document; `ends` as in let_go.
+-- Of tasks that live afterwards and take or leave a document, or come back to life. `takes`: it needs its document; `ends` as in let_go.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_state integer, was_attempt integer, document bytea, takes boolean, ends integer, holder uuid,
-                 in_family boolean, lock text, node bigint, @standing),
+    SELECT @rows(id uuid, was_state integer, was_attempt integer, sure boolean, document bytea, takes boolean, ends integer, holder uuid,
+                 in_family boolean, lock text, node bigint, due_ms bigint, @standing),
            generate_subscripts($id, 1) AS n
 )
 
 -- fragment: done_changes
--- Of tasks that have ended afterwards.
+-- Of tasks that have ended afterwards, and leave a document, or had ended before.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_state integer, was_attempt integer, document bytea, ends integer, node bigint, @standing, @end),
+    SELECT @rows(id uuid, was_state integer, was_attempt integer, sure boolean, document bytea, ends integer, node bigint, @standing, @end),
            generate_subscripts($id, 1) AS n
 )
 
@@ -45,14 +51,54 @@ freed AS (
        AND holder = ANY (ARRAY (SELECT id FROM changed WHERE ends = :END_KEEPS))
 )
 
+-- name: start_tasks
+-- Queued tasks begin an attempt. `alone`: nobody looked whether others depend on it, so it must be known that none does.
+WITH c AS MATERIALIZED (
+    SELECT @rows(id uuid, was_attempt integer, sure boolean, alone boolean, started_ms bigint, token bigint, worker bytea, lease_ms bigint,
+                 lease_until_ms bigint),
+           generate_subscripts($id, 1) AS n
+), changed AS (
+    UPDATE task t
+       SET state = :RUNNING, attempt = c.was_attempt + 1, started_ms = c.started_ms, updated_ms = c.started_ms, token = c.token,
+           worker = c.worker, lease_ms = c.lease_ms, lease_until_ms = c.lease_until_ms, outcome = :OUTCOME_NONE, attempt_ended_ms = 0,
+           log_bytes = 0, progress = NULL, progress_message = NULL, error_code = NULL, error_message = NULL, error_detail = NULL,
+           due_ms = least(c.lease_until_ms, CASE WHEN t.timeout_ms > 0 THEN c.started_ms + t.timeout_ms END), offered = true
+      FROM c
+     WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = :QUEUED AND t.attempt = c.was_attempt AND NOT (c.alone AND t.depends)
+    RETURNING c.n
+)
+@applied
+
+-- name: complete_tasks
+-- Attempts that run end well, and their tasks with them: the rest of a row goes to the history as it is.
+WITH c AS MATERIALIZED (
+    SELECT @rows(id uuid, was_attempt integer, sure boolean, alone boolean, finished_ms bigint, result bytea), generate_subscripts($id, 1) AS n
+), changed AS (
+    DELETE FROM task t
+     USING c
+     WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = :RUNNING AND t.attempt = c.was_attempt AND NOT (c.alone AND t.awaited)
+    RETURNING c.n, c.finished_ms AS ended_ms, c.result, :COMPLETED AS end_state, :OUTCOME_COMPLETED AS end_outcome, t.*
+), ended AS (
+    INSERT INTO done (id, @standing, @end)
+    SELECT t.id, @standing(t., state = t.end_state, updated_ms = t.ended_ms, cancel_requested = false, outcome = t.end_outcome,
+                           lease_until_ms = 0, attempt_ended_ms = t.ended_ms, cancel_reason = NULL),
+           @end(t., finished_ms = t.ended_ms, cancelled_ms = 0)
+      FROM changed t
+)
+@applied
+
 -- name: save_tasks
 -- Live tasks change and stay live: one row, one compare-and-set.
-@live_changes
-UPDATE task t
-   SET @set_standing(c.), offered = true
-  FROM c
- WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
-RETURNING c.n;
+WITH c AS MATERIALIZED (
+    SELECT @rows(id uuid, was_state integer, was_attempt integer, sure boolean, due_ms bigint, @standing), generate_subscripts($id, 1) AS n
+), changed AS (
+    UPDATE task t
+       SET @set_standing(c.), due_ms = c.due_ms, offered = true
+      FROM c
+     WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
+    RETURNING c.n
+)
+@applied
 
 -- name: save_on_documents
 -- As save_tasks, for tasks of which some take or leave their documents. One that was not granted its document is passed
@@ -66,17 +112,19 @@ RETURNING c.n;
        FOR UPDATE OF t
 ), @take, changed AS (
     UPDATE task t
-       SET @set_standing(c.), offered = true
+       SET @set_standing(c.), due_ms = c.due_ms, offered = true
       FROM c
      WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
        AND (NOT c.takes OR c.document IN (SELECT document FROM leased))
     RETURNING c.n, c.id, c.document, c.ends, c.node
 ), @let_go
-SELECT n FROM changed;
+@applied
 
 -- name: finish_tasks
 -- Tasks that end move to the history, each by one compare-and-set.
-@done_changes, changed AS (
+WITH c AS MATERIALIZED (
+    SELECT @rows(id uuid, was_state integer, was_attempt integer, sure boolean, @standing, @end), generate_subscripts($id, 1) AS n
+), changed AS (
     DELETE FROM task t
      USING c
      WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt
@@ -86,7 +134,7 @@ SELECT n FROM changed;
     SELECT c.id, @standing(c.), @end(c.)
       FROM changed c
 )
-SELECT n FROM changed;
+@applied
 
 -- name: finish_on_documents
 -- As finish_tasks, for tasks of which some leave their documents.
@@ -100,16 +148,18 @@ SELECT n FROM changed;
     SELECT c.id, @standing(c.), @end(c.)
       FROM changed c
 ), @let_go
-SELECT n FROM changed;
+@applied
 
 -- name: revise_tasks
 -- Finished tasks that change and stay finished, each by one compare-and-set.
-@done_changes
-UPDATE done t
-   SET @set_standing(c.), @set_end(c.)
-  FROM c
- WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt AND c.node IS NOT NULL
-RETURNING c.n;
+@done_changes, changed AS (
+    UPDATE done t
+       SET @set_standing(c.), @set_end(c.)
+      FROM c
+     WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = c.was_state AND t.attempt = c.was_attempt AND c.node IS NOT NULL
+    RETURNING c.n
+)
+@applied
 
 -- name: revive_tasks
 -- Finished tasks live again: they move back, each by one compare-and-set.
@@ -129,9 +179,10 @@ RETURNING c.n;
        AND (NOT c.takes OR c.document IN (SELECT document FROM leased))
     RETURNING c.*
 ), live AS (
-    INSERT INTO task (id, type, queue, document, batch, container, expires_ms, @standing)
-    SELECT b.id, b.type, b.queue, b.document, b.batch, b.container, b.expires_ms, @standing(c.)
+    INSERT INTO task (id, type, queue, document, batch, container, expires_ms, due_ms, awaited, depends, @standing)
+    SELECT b.id, b.type, b.queue, b.document, b.batch, b.container, b.expires_ms, c.due_ms,
+           EXISTS (SELECT 1 FROM dependency x WHERE x."on" = b.id), EXISTS (SELECT 1 FROM dependency x WHERE x.id = b.id), @standing(c.)
       FROM changed c
       JOIN body b ON b.id = c.id
 )
-SELECT n FROM changed;
+@applied

@@ -36,10 +36,15 @@ ROLLBACK;
 -- A store that has not written yet; so from here on its row is there, or locked.
 INSERT INTO mark (node, number) VALUES ($node, 0);
 
+-- name: stand_firm
+-- Fails a transaction whose COMMIT goes out with it, unless it stands on the server that the store knows and on a schema that admits it:
+-- nobody could look at what `limits` says before it is over.
+SELECT 1 / CASE WHEN (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint = $server
+                 AND (SELECT oldest_reader FROM meta) <= $version::integer THEN 1 ELSE 0 END;
+
 -- name: raise_mark
 -- This transaction's number in store $1, to ask later whether it was committed.
-INSERT INTO mark (node, number) VALUES ($node, 1) ON CONFLICT (node) DO UPDATE SET number = mark.number + 1
-RETURNING number;
+INSERT INTO mark (node, number) VALUES ($node, $number) ON CONFLICT (node) DO UPDATE SET number = excluded.number;
 
 -- name: read_outcome
 -- The number of the last transaction of store $1 that was committed.

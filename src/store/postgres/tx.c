@@ -1,9 +1,13 @@
 /* store/postgres/tx.c: one transaction for a batch, on disk when its commit returns.
  *
  * BEGIN goes out with the first statement; counters, attempts, logs and what rate limits
- * charge go out with the COMMIT. If
- * the connection breaks while that is under way, nobody knows what happened: a new connection
- * looks for the mark that the transaction would have left (004_marks.sql).
+ * charge go out with the COMMIT, and so does everything whose outcome is certain (pg_tx_defer):
+ * where nothing must be decided in between, a batch is one trip. What was taken for certain says so
+ * in its statement, which fails the transaction if it was not: nothing has happened then, and the
+ * next transaction is a careful one, in which every statement is answered before the next.
+ *
+ * If the connection breaks while a COMMIT is under way, nobody knows what happened: a new
+ * connection looks for the mark that the transaction would have left (004_marks.sql).
  *
  * Thread: engine. Keeps: G1, I7, rule 5.
  *
@@ -13,9 +17,11 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "store/postgres/postgres.h"
 
 #define TX_CALLS_MAX     12
+#define PENDING_BYTES    (16 * MIB)    /* more does not wait for the commit */
 #define OUTCOME_MAX_US   (3 * 1000000) /* so long a lost commit is asked about */
 #define OUTCOME_PAUSE_MS 50
 
@@ -27,6 +33,7 @@ bool pg_begin(struct store *base, struct tx **out, struct err *err)
     if (store->node == 0) {
         return err_set(err, ERR_INTERNAL, "begin: the store was opened for reading only");
     }
+    store->careful |= !pg_up(&store->pg); /* whoever answers may be another server */
     if (!pg_ready(&store->pg, PG_READY_MS, err)) {
         return err_wrap(err, "begin");
     }
@@ -39,6 +46,16 @@ bool pg_begin(struct store *base, struct tx **out, struct err *err)
     return true;
 }
 
+static void drop_pending(struct pg_tx *tx)
+{
+    for (size_t i = 0; i < tx->pending_count; i++) {
+        args_fini(tx->pending[i].args);
+        mem_free(tx->pending[i].args);
+    }
+    tx->pending_count = 0;
+    tx->pending_bytes = 0;
+}
+
 /* What memory holds for the length of a transaction. */
 static void forget(struct pg_tx *tx)
 {
@@ -46,6 +63,7 @@ static void forget(struct pg_tx *tx)
     counts_abandon(&tx->store->counts, &tx->counts);
     args_clear(&tx->attempts);
     args_clear(&tx->logs);
+    drop_pending(tx);
     map_fini(&tx->ties);
     tx->ties = MAP_INIT;
     map_fini(&tx->starts);
@@ -72,37 +90,90 @@ void pg_abandon(struct tx *base)
     forget(tx);
 }
 
+/* What goes out before the calls of a trip: the beginning, what waited, and this store's mark. */
+struct lead {
+    struct pg_call calls[TX_PENDING_MAX + 4];
+    size_t count;
+    struct args mark, ground;
+};
+
+static void lead_fini(struct lead *lead)
+{
+    args_fini(&lead->mark);
+    args_fini(&lead->ground);
+}
+
+static void lead_add(struct lead *lead, enum pg_id sql, struct args *args)
+{
+    lead->calls[lead->count++] = (struct pg_call){.sql = sql, .args = args};
+}
+
+/* `blind`: the COMMIT is part of this trip, so nobody can look before it on whom we stand. */
+static void lead_fill(struct pg_tx *tx, struct lead *lead, enum tx_use use, bool blind)
+{
+    struct pg_store *store = tx->store;
+    lead->count = 0;
+    args_init(&lead->mark, false);
+    args_init(&lead->ground, false);
+    if (!tx->begun) {
+        lead_add(lead, PG_BEGIN, NULL);
+        lead_add(lead, PG_LIMITS, NULL);
+    }
+    if (!tx->begun && blind) {
+        arg_int(&lead->ground, store->server);
+        arg_small(&lead->ground, PG_MIGRATIONS);
+        lead_add(lead, PG_STAND_FIRM, &lead->ground);
+    }
+    for (size_t i = 0; i < tx->pending_count; i++) {
+        lead->calls[lead->count++] = tx->pending[i];
+    }
+    if (tx->mark == 0 && (use == TX_WRITES || tx->pending_count > 0)) {
+        tx->mark = store->mark + store->doubtful + 1;
+        arg_int(&lead->mark, store->node);
+        arg_int(&lead->mark, (int64_t)tx->mark);
+        lead_add(lead, PG_RAISE_MARK, &lead->mark);
+    }
+}
+
+static bool run_trip(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use use, bool blind,
+                     struct err *err)
+{
+    SCOPED(lead_fini) struct lead lead;
+    struct pg_call all[ARRAY_LEN(lead.calls) + TX_CALLS_MAX];
+    bool begins = !tx->begun;
+    assert(n <= TX_CALLS_MAX);
+    lead_fill(tx, &lead, use, blind);
+    memcpy(all, lead.calls, lead.count * sizeof *all);
+    memcpy(all + lead.count, calls, n * sizeof *calls);
+    tx->begun = true;
+    if (!pg_run(&tx->store->pg, all, lead.count + n, err)) {
+        tx->store->careful = true;
+        return false;
+    }
+    if (begins && !blind && !pg_ground_check(tx->store, all[1].result, err)) {
+        pg_calls_fini(all, lead.count + n);
+        return false;
+    }
+    memcpy(calls, all + lead.count, n * sizeof *calls);
+    pg_calls_fini(all, lead.count);
+    drop_pending(tx);
+    return true;
+}
+
 bool pg_tx_run(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_use use, struct err *err)
 {
-    struct pg_call all[TX_CALLS_MAX + 3];
-    SCOPED(args_fini) struct args node;
-    size_t before = 0, after = 0;
-    assert(n <= TX_CALLS_MAX);
-    if (!tx->begun) {
-        all[before++] = (struct pg_call){.sql = PG_BEGIN};
-        all[before++] = (struct pg_call){.sql = PG_LIMITS};
-    }
-    memcpy(all + before, calls, n * sizeof *calls);
-    args_init(&node, false);
-    if (use == TX_WRITES && tx->mark == 0) {
-        arg_int(&node, tx->store->node);
-        all[before + n + after++] = (struct pg_call){.sql = PG_RAISE_MARK, .args = &node};
-    }
-    tx->begun = true;
-    if (!pg_run(&tx->store->pg, all, before + n + after, err)) {
-        return false;
-    }
-    if (before > 0 && !pg_ground_check(tx->store, all[1].result, err)) {
-        pg_calls_fini(all, before + n + after);
-        return false;
-    }
-    memcpy(calls, all + before, n * sizeof *calls);
-    if (after > 0) {
-        tx->mark = (uint64_t)get_int(all[before + n].result, 0, 0);
-    }
-    pg_calls_fini(all, before);
-    pg_calls_fini(all + before + n, after);
-    return true;
+    return run_trip(tx, calls, n, use, false, err);
+}
+
+bool pg_tx_defer(struct pg_tx *tx, enum pg_id sql, struct args *args, size_t bytes, struct err *err)
+{
+    struct args *kept = mem_alloc(sizeof *kept);
+    *kept = *args;
+    args_init(args, kept->rows);
+    tx->pending[tx->pending_count++] = (struct pg_call){.sql = sql, .args = kept};
+    tx->pending_bytes += bytes;
+    bool full = tx->pending_count == TX_PENDING_MAX || tx->pending_bytes > PENDING_BYTES;
+    return !(full || tx->store->careful) || run_trip(tx, NULL, 0, TX_WRITES, false, err);
 }
 
 static size_t add_waiting(struct pg_tx *tx, struct pg_call *calls)
@@ -177,6 +248,7 @@ static bool judge_lost(struct pg_tx *tx, struct err *err)
     case COMMIT_UNDONE:
         return err_set(err, ERR_UNAVAILABLE, "commit: the connection was lost; nothing happened");
     default:
+        tx->store->doubtful++;
         return err_set(err, ERR_UNAVAILABLE,
                        "commit: the connection was lost, and it is not known whether it succeeded");
     }
@@ -198,8 +270,9 @@ static bool finish(struct pg_tx *tx, struct err *err)
     if (pg_counts_args(tx, &counts)) {
         calls[n++] = (struct pg_call){.sql = PG_COUNT_TASKS, .args = &counts};
     }
+    enum tx_use use = n > 0 ? TX_WRITES : TX_READS;
     calls[n++] = (struct pg_call){.sql = PG_COMMIT};
-    if (!pg_tx_run(tx, calls, n, TX_READS, &why)) {
+    if (!run_trip(tx, calls, n, use, !tx->store->careful, &why)) {
         bool lost = tx->mark != 0 && !pg_up(&tx->store->pg);
         return lost ? judge_lost(tx, err) : err_set(err, why.kind, "commit: %s", why.text);
     }
@@ -218,6 +291,8 @@ bool pg_commit(struct tx *base, struct err *err)
         return false;
     }
     store->mark = tx->mark != 0 ? tx->mark : store->mark;
+    store->doubtful = tx->mark != 0 ? 0 : store->doubtful;
+    store->careful = false;
     forget(tx);
     store->commits++;
     store->commit_us_sum += clock_real_mono_us() - began_us;
