@@ -21,13 +21,14 @@
 
 struct bench_options {
     struct remote_options remote;
-    int64_t mode, connections, workers, batch, payload, count, documents;
+    int64_t mode, connections, workers, batch, payload, count, documents, pipeline;
     double duration_s, rate;
     struct str type, queue, worker_url;
-    bool no_fill, i_know;
+    bool no_fill, apart, i_know;
 };
 
-static const struct bench_options bench_defaults = {.connections = 16, .payload = 200};
+static const struct bench_options bench_defaults = {
+    .connections = 16, .payload = 200, .pipeline = 1};
 
 /* ---- From options to a plan ---- */
 
@@ -115,6 +116,8 @@ static bool make_plan(const struct bench_options *options, struct bench_plan *pl
         .batch = options->mode == BENCH_CREATE ? 1 : (size_t)batch,
         .payload = (size_t)options->payload,
         .documents = (size_t)options->documents,
+        .apart = options->apart,
+        .depth = (size_t)options->pipeline,
         .type = !str_absent(options->type)       ? options->type
                 : options->mode == BENCH_LATENCY ? STR("bench-latency") /* no backlog before it */
                                                  : STR("bench"),
@@ -194,6 +197,7 @@ static void print_json(const struct bench_options *options, const struct bench_p
     json_put_i64(&w, "producers", (int64_t)plan->producers);
     json_put_i64(&w, "workers", (int64_t)plan->workers);
     json_put_i64(&w, "batch", (int64_t)plan->batch);
+    json_put_i64(&w, "pipeline", (int64_t)plan->depth);
     json_put_i64(&w, "payload", (int64_t)plan->payload);
     json_put_i64(&w, "documents", (int64_t)plan->documents);
     json_put_i64(&w, "tasks", (int64_t)tasks);
@@ -263,6 +267,10 @@ static const struct option bench_options[] = {
      OPTION_NUMBER(struct bench_options, workers, 1, BENCH_LANES_MAX)},
     {"batch", "N", "tasks in one request (default 1; bulk 100)",
      OPTION_NUMBER(struct bench_options, batch, 1, BENCH_BATCH_MAX)},
+    {"pipeline", "N", "requests that each producer has under way at once (default 1)",
+     OPTION_NUMBER(struct bench_options, pipeline, 1, BENCH_DEPTH_MAX)},
+    {"apart", NULL, "workers finish in a request of its own, not with their next claim",
+     OPTION_SET(struct bench_options, apart)},
     {"payload", "BYTES", "size of each payload (default 200)",
      OPTION_SIZE(struct bench_options, payload, 0, 16 * (int64_t)MIB)},
     {"count", "N", "tasks (default 10000; latency 1000)",
@@ -295,7 +303,8 @@ const struct verb bench_verb = {
              "Modes: create (one task a request), bulk (arrays of --batch), claim (tasks are\n"
              "created first, then claimed and completed, one by one or in batches), life\n"
              "(producers and workers together), latency (from creating a task to a waiting\n"
-             "worker having it, on an idle server).\n\n"
+             "worker having it, on an idle server). Workers complete what they have done with\n"
+             "their next claim.\n\n"
              "With --rate the load does not wait for answers: latency counts from the time a\n"
              "request was due, so a stalled server cannot hide behind a slow client. The tasks\n"
              "stay on the server; use one that nobody needs.",

@@ -1,8 +1,8 @@
 /* cli/bench.h: the inside of `errand bench`: lanes that speak HTTP, and the parts they play.
  *
- * A lane is one keep-alive connection with at most one request under way. A producer creates tasks;
- * a worker claims and finishes them. One thread, one epoll loop and hardly any copying: the
- * measuring must not be what is measured.
+ * A lane is one keep-alive connection. A producer creates tasks, with as many requests under way as
+ * the plan says; a worker has one: it claims, and finishes with the next claim. One thread, one
+ * epoll loop and hardly any copying: the measuring must not be what is measured.
  *
  * Thread: main.
  *
@@ -22,6 +22,7 @@
 #define BENCH_ERRORS_MAX 100              /* then it gives up */
 #define BENCH_SILENCE_MS (20 * SECOND_MS) /* likewise when nothing is heard */
 #define BENCH_WAIT_MS    1000             /* of long-polling claims */
+#define BENCH_DEPTH_MAX  64               /* requests under way on one connection */
 
 /* ---- Times ---- */
 
@@ -54,7 +55,9 @@ struct bench_plan {
     int64_t duration_us; /* 0: until count */
     double rate;         /* tasks a second; 0: as fast as answers come */
     struct str type, queue;
-    bool wait; /* workers long-poll and stay; else an empty claim ends them */
+    bool wait;    /* workers long-poll and stay; else an empty claim ends them */
+    bool apart;   /* workers finish in a request of its own, not with the next claim */
+    size_t depth; /* requests that a producer has under way */
 };
 
 struct bench_result {
@@ -81,12 +84,23 @@ struct lane_task {
     char id[40], lease[48];
 };
 
+/* A request under way. */
+struct lane_sent {
+    int64_t since_us; /* when it was due, or sent */
+    size_t many;      /* tasks of it */
+};
+
 struct lane {
     struct link resting;
     int fd;
-    bool worker, finishing, left;
+    bool worker, left;
+    bool gone;                /* nothing of it is under way any more */
+    bool finishing, claiming; /* what the worker's request does */
     bool want_write;
-    int64_t since_us;         /* when the request was due, or sent */
+    int64_t since_us;   /* a worker's: when what it holds was claimed */
+    int64_t claimed_us; /* a worker's: when it sent the claim that is under way */
+    struct lane_sent sent[BENCH_DEPTH_MAX]; /* a ring: what is not answered yet, in order */
+    size_t sent_at, sent_count;
     struct buf out, in, body; /* body: of the answer, workers only */
     size_t out_at, in_at;     /* how far written, how far read */
     struct arena arena;       /* of one answer */

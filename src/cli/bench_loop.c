@@ -148,20 +148,31 @@ static void write_some(struct bench *bench, struct lane *lane)
     }
 }
 
-/* Lets the lane say what it has to say next. */
-static void go_on(struct bench *bench, struct lane *lane, int64_t now_us)
+/* Lets the lane say what it has to say next, into `out`. */
+static enum lane_step say_next(struct bench *bench, struct lane *lane, int64_t now_us)
 {
     enum lane_step step =
         lane->worker ? worker_next(bench, lane, now_us) : producer_next(bench, lane, now_us);
     if (step == LANE_SPEAK) {
         bench->busy++;
         bench->result->requests++;
-        write_some(bench, lane);
-    } else if (step == LANE_REST) {
+    } else if (step == LANE_REST && !link_in_list(&lane->resting)) {
         list_append(&bench->resting, &lane->resting);
-    } else {
-        lane->left = true;
+    } else if (step == LANE_LEAVE && lane->sent_count == 0 && !lane->gone) {
+        lane->gone = true;
         bench->left++;
+    }
+    return step;
+}
+
+/* As much as may be under way. */
+static void speak(struct bench *bench, struct lane *lane, int64_t now_us)
+{
+    size_t depth = lane->worker ? 1 : bench->plan->depth;
+    while (lane->sent_count < depth && say_next(bench, lane, now_us) == LANE_SPEAK) {
+    }
+    if (lane->out.len > lane->out_at && !lane->want_write) {
+        write_some(bench, lane);
     }
 }
 
@@ -171,6 +182,7 @@ static void heard(struct bench *bench, struct lane *lane)
 {
     int64_t now_us = clock_real_mono_us();
     bench->busy--;
+    lane->sent_count--;
     if (lane->worker) {
         worker_hears(bench, lane, now_us);
     } else {
@@ -183,14 +195,15 @@ static void heard(struct bench *bench, struct lane *lane)
         fail(bench, "the server closes its connections; is it stopping?");
         return;
     }
-    go_on(bench, lane, now_us);
+    speak(bench, lane, now_us);
 }
 
-/* Reads what there is of the answer. */
-static void read_answer(struct bench *bench, struct lane *lane)
+/* Reads what there is of the answers. */
+static void read_answers(struct bench *bench, struct lane *lane)
 {
     enum http_step step = HTTP_GOT_PIECE;
-    while (step == HTTP_GOT_HEAD || step == HTTP_GOT_PIECE) {
+    while (step == HTTP_GOT_HEAD || step == HTTP_GOT_PIECE ||
+           (step == HTTP_DONE && lane->in_at < lane->in.len)) {
         struct str piece = STR_NONE, rest = str_from(buf_view(&lane->in), lane->in_at);
         size_t used = 0;
         step = http_read(&lane->parser, rest, &lane->arena, &lane->response, &piece, &used,
@@ -200,13 +213,13 @@ static void read_answer(struct bench *bench, struct lane *lane)
             buf_str(&lane->body, piece);
         }
         lane->in_at += used;
+        if (step == HTTP_DONE) {
+            heard(bench, lane);
+        }
     }
     if (lane->in_at == lane->in.len) {
         buf_clear(&lane->in);
         lane->in_at = 0;
-    }
-    if (step == HTTP_DONE) {
-        heard(bench, lane);
     }
 }
 
@@ -222,7 +235,7 @@ static void read_some(struct bench *bench, struct lane *lane)
         return;
     }
     buf_used(&lane->in, (size_t)got);
-    read_answer(bench, lane);
+    read_answers(bench, lane);
 }
 
 /* ---- Time ---- */
@@ -237,7 +250,7 @@ static void wake_resting(struct bench *bench)
             return;
         }
         list_remove(first);
-        go_on(bench, HOLDER(first, struct lane, resting), now_us);
+        speak(bench, HOLDER(first, struct lane, resting), now_us);
     }
     if (!list_empty(&bench->resting)) {
         struct itimerspec at = {.it_value = {due_us / 1000000, due_us % 1000000 * 1000}};
@@ -280,7 +293,7 @@ static void loop(struct bench *bench)
 {
     struct epoll_event events[EVENTS_MAX];
     for (size_t i = 0; i < bench->lanes_count; i++) {
-        go_on(bench, &bench->lanes[i], clock_real_mono_us());
+        speak(bench, &bench->lanes[i], clock_real_mono_us());
     }
     wake_resting(bench);
     while (!finished(bench) && bench->err.kind == ERR_NONE) {

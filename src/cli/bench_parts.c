@@ -90,6 +90,17 @@ void bench_error(struct bench *bench, const struct lane *lane)
     }
 }
 
+/* A place for what is sent now; what is answered first is lane_heard(). */
+static struct lane_sent *lane_sends(struct lane *lane)
+{
+    return &lane->sent[(lane->sent_at + lane->sent_count++) % BENCH_DEPTH_MAX];
+}
+
+static const struct lane_sent *lane_heard(struct lane *lane)
+{
+    return &lane->sent[lane->sent_at++ % BENCH_DEPTH_MAX];
+}
+
 /* ---- Producers ---- */
 
 static void put_order(struct bench *bench, struct buf *out, int64_t due_us, uint64_t number)
@@ -140,23 +151,36 @@ enum lane_step producer_next(struct bench *bench, struct lane *lane, int64_t now
     buf_c(&lane->out, many == 1 ? "" : "]");
     close_request(lane, at);
     bench->issued += many;
-    lane->tasks_count = many;
-    lane->since_us = due_us;
+    *lane_sends(lane) = (struct lane_sent){due_us, many};
     return LANE_SPEAK;
 }
 
 void producer_hears(struct bench *bench, struct lane *lane, int64_t now_us)
 {
+    const struct lane_sent *sent = lane_heard(lane);
     if (lane->response.status / 100 != 2) {
         bench_error(bench, lane);
         return;
     }
-    bench->result->created += lane->tasks_count;
-    bench_times_add(&bench->result->create, now_us - lane->since_us);
+    bench->result->created += sent->many;
+    bench_times_add(&bench->result->create, now_us - sent->since_us);
 }
 
 /* ---- Workers ---- */
 
+static void put_finishes(struct lane *lane)
+{
+    for (size_t i = 0; i < lane->tasks_count; i++) {
+        buf_c(&lane->out, i == 0 ? "[{\"id\":\"" : ",{\"id\":\"");
+        buf_c(&lane->out, lane->tasks[i].id);
+        buf_c(&lane->out, "\",\"lease\":\"");
+        buf_c(&lane->out, lane->tasks[i].lease);
+        buf_c(&lane->out, "\",\"outcome\":\"complete\"}");
+    }
+    buf_c(&lane->out, "]");
+}
+
+/* With what it holds, finished. */
 static void say_claim(struct bench *bench, struct lane *lane)
 {
     const struct bench_plan *plan = bench->plan;
@@ -164,9 +188,14 @@ static void say_claim(struct bench *bench, struct lane *lane)
     size_t at = open_request(bench, lane);
     buf_printf(&lane->out,
                "{\"workerId\":\"bench-%d\",\"taskTypes\":[\"" STR_FMT "\"],\"queues\":[\"" STR_FMT
-               "\"],\"max\":%zu,\"waitMs\":%d,\"leaseMs\":60000}",
+               "\"],\"max\":%zu,\"waitMs\":%d,\"leaseMs\":60000",
                lane->fd, STR_ARG(plan->type), STR_ARG(plan->queue), plan->batch,
                plan->wait ? BENCH_WAIT_MS : 0);
+    if (lane->tasks_count > 0) {
+        buf_c(&lane->out, ",\"finish\":");
+        put_finishes(lane);
+    }
+    buf_c(&lane->out, "}");
     close_request(lane, at);
 }
 
@@ -186,14 +215,7 @@ static void say_finish(struct bench *bench, struct lane *lane)
 {
     buf_c(&lane->out, "POST /api/finish HTTP/1.1\r\n");
     size_t at = open_request(bench, lane);
-    for (size_t i = 0; i < lane->tasks_count; i++) {
-        buf_c(&lane->out, i == 0 ? "[{\"id\":\"" : ",{\"id\":\"");
-        buf_c(&lane->out, lane->tasks[i].id);
-        buf_c(&lane->out, "\",\"lease\":\"");
-        buf_c(&lane->out, lane->tasks[i].lease);
-        buf_c(&lane->out, "\",\"outcome\":\"complete\"}");
-    }
-    buf_c(&lane->out, "]");
+    put_finishes(lane);
     close_request(lane, at);
 }
 
@@ -206,14 +228,16 @@ enum lane_step worker_next(struct bench *bench, struct lane *lane, int64_t now_u
         return LANE_LEAVE;
     }
     lane->finishing = lane->tasks_count > 0;
-    if (!lane->finishing) {
+    lane->claiming = !lane->finishing || !(plan->apart || enough);
+    if (lane->claiming) {
         say_claim(bench, lane);
-        lane->since_us = now_us;
+        lane->claimed_us = now_us;
     } else if (plan->batch == 1) {
         say_complete(bench, lane);
     } else {
         say_finish(bench, lane);
     }
+    lane->sent_count = 1;
     return LANE_SPEAK;
 }
 
@@ -291,7 +315,8 @@ static size_t count_text(struct str body, const char *text)
 /* Items of a finish have a status each; one that lost its lease is an error. */
 static void hear_finish(struct bench *bench, struct lane *lane, int64_t now_us)
 {
-    bool bad = bench->plan->batch > 1 && count_text(buf_view(&lane->body), "\"error\":{") > 0;
+    bool rows = bench->plan->batch > 1 || lane->claiming;
+    bool bad = rows && count_text(buf_view(&lane->body), "\"error\":{") > 0;
     if (bad) {
         bench_error(bench, lane);
     }
@@ -306,14 +331,20 @@ void worker_hears(struct bench *bench, struct lane *lane, int64_t now_us)
     if (lane->response.status / 100 != 2) {
         bench_error(bench, lane);
         lane->tasks_count = 0;
-    } else if (lane->finishing) {
+        return;
+    }
+    if (lane->finishing) {
         hear_finish(bench, lane, now_us);
-    } else if (!read_claim(bench, lane, now_us)) {
+    }
+    if (!lane->claiming) {
+        return;
+    }
+    if (!read_claim(bench, lane, now_us)) {
         bench_error(bench, lane);
         lane->tasks_count = 0;
     } else if (lane->tasks_count == 0 && !bench->plan->wait) {
         lane->left = true; /* the queue is empty */
-    } else if (bench->plan->wait) {
-        lane->since_us = now_us; /* waiting for a task is not work */
     }
+    /* Waiting for a task is not work. */
+    lane->since_us = bench->plan->wait ? now_us : lane->claimed_us;
 }
