@@ -71,6 +71,8 @@ bool api_admit(void *arg, struct exchange *exchange)
         call_fail(call, &found);
         return false;
     }
+    /* Of a token of one user the task is looked for first, so that commands could change places. */
+    exchange->overlaps = call->route->overlaps && str_absent(call_user(call));
     /* A path that takes no body, or only a little one, need not hold room for more. */
     const struct route *route = call->route;
     size_t max = route->request == NULL ? ROUTE_NO_BODY_MAX

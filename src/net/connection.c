@@ -19,6 +19,7 @@ static struct connection *connection_new(struct server *server)
     struct connection *connection = mem_new(struct connection);
     connection->server = server;
     connection->wait_kind = WAIT_NONE;
+    list_init(&connection->owed);
     uv_tcp_init(server->loop, &connection->tcp);
     list_append(&server->connections, &connection->link);
     server->connections_count++;
@@ -76,20 +77,6 @@ static void on_closed(uv_handle_t *handle)
     mem_free(HOLDER(handle, struct connection, tcp));
 }
 
-/* Tells the handler that nobody is listening any more. A stream is over with that. */
-static void tell_gone(struct request *request)
-{
-    bool streaming = request->streaming;
-    void (*gone)(struct exchange *) = request->exchange.is_gone ? NULL : request->exchange.gone;
-    request->exchange.is_gone = true;
-    if (gone != NULL) {
-        gone(&request->exchange);
-    }
-    if (streaming) {
-        request_end(request);
-    }
-}
-
 static void leave_server(struct connection *connection)
 {
     struct server *server = connection->server;
@@ -122,12 +109,13 @@ void connection_close(struct connection *connection)
     if (connection->session != NULL) {
         connection->server->options.protocol->gone(connection->session);
     }
+    pipeline_drop(connection);
     if (request == NULL) {
         return;
     }
     request->connection = NULL;
     if (connection->handling) {
-        tell_gone(request);
+        request_gone(request);
     } else {
         request_end(request);
     }
@@ -153,7 +141,7 @@ static enum wait wait_needed(const struct connection *connection)
         bool known = connection->session != NULL && protocol->known(connection->session);
         return known ? WAIT_NONE : WAIT_HEAD;
     }
-    if (connection->handling) {
+    if (connection_awaits(connection)) {
         return WAIT_NONE;
     }
     if (connection->tls != NULL && !tls_ready(connection->tls)) {
@@ -187,7 +175,7 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf);
  * (to a client that asks for new keys again and again) would pile up. */
 static void read_or_not(struct connection *connection)
 {
-    bool busy = connection->handling || connection->out_pending > 0;
+    bool busy = connection_awaits(connection) || connection->out_pending > 0;
     bool needed = !connection->eof && connection->out_pending <= UNSENT_MAX &&
                   (!busy || connection->in.len - connection->in_at < PIPELINE_MAX);
     if (needed == connection->reading) {
@@ -206,7 +194,7 @@ void connection_settle(struct connection *connection)
     if (connection->closing) {
         return;
     }
-    bool silent = !connection->handling && connection->out_pending == 0;
+    bool silent = !connection_awaits(connection) && connection->out_pending == 0;
     if (connection->broken || (silent && connection->eof)) {
         connection_close(connection);
         return;
@@ -232,6 +220,13 @@ static void hand_over(struct connection *connection, struct request *request, si
     server->options.handle(server->options.arg, &request->exchange);
 }
 
+static void say_continue(struct connection *connection, const struct request *request)
+{
+    if (request->exchange.request.expect_continue && input_of(connection).len == 0) {
+        output_send(connection, STR("HTTP/1.1 100 Continue\r\n\r\n"), STR_NONE);
+    }
+}
+
 /* The head is there: may its sender go on? He who may not is answered now, before anything of his
  * body is kept. A client that waits for a go-ahead before its body gets it, or that answer. */
 static void head_done(struct connection *connection, struct request *request, size_t consumed)
@@ -244,8 +239,10 @@ static void head_done(struct connection *connection, struct request *request, si
         return;
     }
     connection->handling = false;
-    if (request->exchange.request.expect_continue && input_of(connection).len == 0) {
-        output_send(connection, STR("HTTP/1.1 100 Continue\r\n\r\n"), STR_NONE);
+    bool expects = request->exchange.request.expect_continue;
+    connection->barrier = connection->owed_count > 0 && (expects || !request->exchange.overlaps);
+    if (!connection->barrier) {
+        say_continue(connection, request);
     }
 }
 
@@ -296,18 +293,37 @@ static bool may_parse(const struct connection *connection)
                !protocol->full(connection->session);
     }
     return !connection->handling && !connection->last && !connection->broken &&
-           !connection->closing && connection->out_pending == 0;
+           !connection->closing && connection->out_pending == 0 && !connection->barrier &&
+           !(connection->server->quiet && connection->owed_count > 0);
+}
+
+/* Everything before the request is answered: it goes on. */
+static void lift_barrier(struct connection *connection)
+{
+    if (connection->barrier && connection->owed_count == 0 && connection->out_pending == 0) {
+        connection->barrier = false;
+        say_continue(connection, connection->request);
+    }
 }
 
 void connection_go_on(struct connection *connection)
 {
+    if (connection->owed_count > 0) {
+        pipeline_send(connection);
+    }
+    lift_barrier(connection);
     const struct request *request = connection->request;
     bool again = input_of(connection).len > 0 || (request != NULL && request->has_head);
     connection->stepping = true;
+    pipeline_set_aside(connection);
     while (again && may_parse(connection)) {
         again = step(connection);
+        pipeline_set_aside(connection);
     }
     connection->stepping = false;
+    if (connection->owed_count > 0) {
+        pipeline_send(connection);
+    }
     connection_settle(connection);
 }
 
@@ -377,8 +393,11 @@ static void take_end(struct connection *connection)
         connection->server->options.protocol->half(connection->session);
     } else if (connection->handling && request->streaming) {
         connection_close(connection);
-    } else if (connection->handling) {
-        tell_gone(request);
+    } else {
+        pipeline_gone(connection);
+    }
+    if (connection->handling && connection->request != NULL) {
+        request_gone(connection->request);
     }
     connection_go_on(connection);
 }

@@ -21,6 +21,7 @@
 
 #define READ_BUFFER     (64 * KIB)
 #define PIPELINE_MAX    (64 * KIB) /* input kept while an answer is awaited; then reading stops */
+#define PIPELINE_DEPTH  64 /* requests of a connection that are handled at once, if they overlap */
 #define UNSENT_MAX      (64 * KIB) /* with more to be sent, a connection is not read */
 #define ANSWER_HEAD_MAX (32 * KIB)
 #define BODY_STEP       (64 * KIB) /* of a body, that must come within body_timeout_ms */
@@ -77,17 +78,21 @@ struct connection {
     size_t wait_mark; /* body bytes, or bytes to write, when the wait began */
 
     struct request *request; /* being read or handled; NULL: idle */
-    struct buf in;           /* input that could not be used yet */
-    size_t in_at;            /* of which this many bytes are used up */
-    size_t skip;             /* bytes to come of the body of a request that was refused */
-    struct str fresh;        /* just read, in the shared buffer */
-    size_t out_pending;      /* bytes given to uv_write and not yet sent */
-    int64_t out_since_ms;    /* when the first of them was */
-    struct tls *tls;         /* NULL: plain */
-    void *session;           /* of another protocol than HTTP, once it has begun */
+    struct list owed;        /* request.turn: pipelined before it and handled beside it, in order */
+    size_t owed_count;
+    size_t kept;          /* bytes of their answers that wait for an earlier one */
+    struct buf in;        /* input that could not be used yet */
+    size_t in_at;         /* of which this many bytes are used up */
+    size_t skip;          /* bytes to come of the body of a request that was refused */
+    struct str fresh;     /* just read, in the shared buffer */
+    size_t out_pending;   /* bytes given to uv_write and not yet sent */
+    int64_t out_since_ms; /* when the first of them was */
+    struct tls *tls;      /* NULL: plain */
+    void *session;        /* of another protocol than HTTP, once it has begun */
 
     bool reading;
     bool handling;  /* the handler has the request, or another protocol owes an answer */
+    bool barrier;   /* the request is read on when nothing is owed any more */
     bool stepping;  /* parsing: answers given meanwhile need not wake us */
     bool last;      /* no request is read after this answer */
     bool lingering; /* everything was said; what still comes is thrown away */
@@ -103,12 +108,15 @@ struct request {
     struct server *server;
     struct connection *connection; /* NULL: the client is gone */
     struct link link;              /* in server->exchanges or server->spare */
+    struct link turn;              /* in connection->owed, or in none */
     struct http_parser parser;
     bool has_head, whole, streaming;
-    int64_t began_ms; /* its first byte */
-    struct buf held;  /* the input that the body lies in, if it was taken over */
-    size_t counted;   /* bytes of chunks, in server->input_bytes */
-    size_t leaving;   /* in server->input_leaving */
+    bool answered;     /* `answer` waits for its turn; of the exchange nothing is left */
+    struct buf answer; /* head and body */
+    int64_t began_ms;  /* its first byte */
+    struct buf held;   /* the input that the body lies in, if it was taken over */
+    size_t counted;    /* bytes of chunks, in server->input_bytes */
+    size_t leaving;    /* in server->input_leaving */
     struct heap_node timer;
     int64_t timer_ms;
     void (*fire)(struct exchange *exchange);
@@ -118,6 +126,12 @@ struct request {
 /* server.c: a walk over all: for when a common limit is reached. NULL: none weighs anything. */
 struct connection *server_heaviest(const struct server *server,
                                    double (*weight)(const struct connection *connection));
+
+/* Whether the handler, or another protocol, owes it an answer. */
+static inline bool connection_awaits(const struct connection *connection)
+{
+    return connection->handling || connection->owed_count > 0;
+}
 
 /* connection.c */
 void connection_open(struct server *server); /* accepts what the listener has */
@@ -129,6 +143,8 @@ void connection_settle(struct connection *connection);
 /* request.c */
 struct request *request_begin(struct connection *connection); /* hangs it on the connection */
 void request_end(struct request *request);                    /* back to the pool */
+/* Tells the handler that nobody is listening any more. A stream is over with that. */
+void request_gone(struct request *request);
 
 /* input.c */
 struct str input_of(const struct connection *connection);
@@ -145,8 +161,17 @@ void input_keep_body(struct connection *connection, struct request *request, siz
 /* exchange.c: gives up the request that is being read, if there is one. */
 void connection_refuse(struct connection *connection, int status, const char *message);
 
+/* pipeline.c: requests that are handled beside each other, and their answers in order. */
+void pipeline_set_aside(struct connection *connection); /* its request, if another may be read */
+/* An answer whose turn has not come, or that leaves together with others. */
+void pipeline_keep(struct request *request, struct str head, struct str body);
+void pipeline_send(struct connection *connection); /* those whose turn has come, in one write */
+void pipeline_gone(struct connection *connection); /* the client says no more: tells all handlers */
+void pipeline_drop(struct connection *connection); /* the connection is closed */
+
 /* output.c: one system call if the socket takes it all, else the rest is copied and sent later. */
 void output_send(struct connection *connection, struct str first, struct str second);
+void output_check_total(struct server *server);       /* who holds most for longest is cut off */
 void output_flush_tls(struct connection *connection); /* what TLS itself has to say */
 void output_finish(struct connection *connection);    /* says goodbye: no more output follows */
 

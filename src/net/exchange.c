@@ -50,21 +50,23 @@ static bool status_has_body(int status)
     return status >= 200 && status != 204 && status != 304;
 }
 
-static void write_answer(struct connection *connection, const struct http_request *request,
-                         int status, const char *content_type, struct str headers, struct str body)
+/* The head into server->head; returns the body as it is sent. */
+static struct str write_answer(struct connection *connection, const struct http_request *request,
+                               bool last, int status, const char *content_type, struct str headers,
+                               struct str body)
 {
     struct buf *head = begin_head(connection->server, status, content_type);
     if (status_has_body(status)) {
         http_write_length(head, body.len);
     }
     buf_str(head, headers);
-    buf_c(head, connection->last      ? "Connection: close\r\n"
+    buf_c(head, last                  ? "Connection: close\r\n"
                 : request->minor == 0 ? "Connection: keep-alive\r\n"
                                       : "");
     http_write_end(head);
     bool silent = request->method == HTTP_HEAD || !status_has_body(status);
     assert(!head->full); /* the headers are our own */
-    output_send(connection, buf_view(head), silent ? STR_NONE : body);
+    return silent ? STR_NONE : body;
 }
 
 bool exchange_limit_body(struct exchange *exchange, size_t max)
@@ -76,16 +78,16 @@ bool exchange_limit_body(struct exchange *exchange, size_t max)
 }
 
 /* A request that is answered before its body was read: a short body is waited for and thrown away,
- * else the connection is of no more use. He who waits for a go-ahead may send it or not. */
-static void leave_body(struct connection *connection, const struct request *request)
+ * else (false) the connection is of no more use. He who waits for a go-ahead may send it or not. */
+static bool leave_body(struct connection *connection, const struct request *request)
 {
     uint64_t left = http_body_left(&request->parser);
     bool awaits = request->exchange.request.expect_continue;
     if (left > 0 && (left > BODY_SKIP_MAX || awaits)) {
-        connection->last = true;
-    } else {
-        connection->skip = (size_t)left;
+        return false;
     }
+    connection->skip = (size_t)left;
+    return true;
 }
 
 void exchange_answer(struct exchange *exchange, int status, const char *content_type,
@@ -98,11 +100,16 @@ void exchange_answer(struct exchange *exchange, int status, const char *content_
         request_end(request);
         return;
     }
-    connection->last = !exchange->request.keep_alive || connection->server->quiet;
-    if (!request->whole) {
-        leave_body(connection, request);
+    bool alone = connection->owed_count == 0; /* else the last of the others says that it ends */
+    bool last = !exchange->request.keep_alive || (connection->server->quiet && alone) ||
+                (!request->whole && !leave_body(connection, request));
+    body = write_answer(connection, &exchange->request, last, status, content_type, headers, body);
+    connection->last = connection->last || last;
+    if (!alone) {
+        pipeline_keep(request, buf_view(&connection->server->head), body);
+        return;
     }
-    write_answer(connection, &exchange->request, status, content_type, headers, body);
+    output_send(connection, buf_view(&connection->server->head), body);
     connection->request = NULL;
     connection->handling = false;
     request_end(request);
@@ -149,14 +156,20 @@ void connection_refuse(struct connection *connection, int status, const char *me
     json_close_object(&w);
     struct http_request nothing = {.method = HTTP_OTHER, .minor = 1};
     struct request *request = connection->request;
+    input_drop(connection);
+    connection->last = true;
+    struct str sent =
+        write_answer(connection, &nothing, true, status, "application/json",
+                     status == 503 ? STR("Retry-After: 1\r\n") : STR(""), buf_view(&body));
+    if (connection->owed_count > 0 && request != NULL) { /* behind what was asked before it */
+        pipeline_keep(request, buf_view(&connection->server->head), sent);
+        return;
+    }
     connection->request = NULL;
     if (request != NULL) {
         request_end(request);
     }
-    input_drop(connection);
-    connection->last = true;
-    write_answer(connection, &nothing, status, "application/json",
-                 status == 503 ? STR("Retry-After: 1\r\n") : STR(""), buf_view(&body));
+    output_send(connection, buf_view(&connection->server->head), sent);
     connection_settle(connection);
 }
 
@@ -169,6 +182,7 @@ void exchange_stream(struct exchange *exchange)
     if (request->connection == NULL) {
         return;
     }
+    assert(request->connection->owed_count == 0); /* streams do not overlap */
     struct buf *head = begin_head(request->server, 200, "text/event-stream");
     buf_c(head, "Cache-Control: no-store\r\nX-Accel-Buffering: no\r\nConnection: close\r\n");
     http_write_end(head);

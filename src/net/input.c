@@ -53,12 +53,21 @@ static void append(struct connection *connection, struct str bytes)
 /* ---- Who gives way ---- */
 
 /* What a connection holds that it can be made to give up: what it sends, or what it waits with. */
+static size_t waits_with(const struct request *request)
+{
+    return heap_has(&request->timer) ? request->held.cap + request->counted : 0;
+}
+
 static size_t hold(const struct connection *connection)
 {
     const struct request *request = connection->request;
     size_t bytes = connection->in.cap;
-    if (request != NULL && (!request->whole || heap_has(&request->timer))) {
-        bytes += request->held.cap + request->counted;
+    if (request != NULL) {
+        bytes += request->whole ? waits_with(request) : request->held.cap + request->counted;
+    }
+    LIST_EACH(&connection->owed, it)
+    {
+        bytes += waits_with(HOLDER(it, struct request, turn));
     }
     return connection->last || connection->broken ? 0 : bytes;
 }
@@ -67,27 +76,41 @@ static size_t hold(const struct connection *connection)
  * not known (yet) weighs more than anybody who is, or strangers could drive out known ones. */
 static double weight(const struct connection *connection)
 {
-    const struct request *request = connection->request;
+    struct link *oldest = list_first(&connection->owed);
+    const struct request *request =
+        oldest != NULL ? HOLDER(oldest, struct request, turn) : connection->request;
     int64_t now_ms = (int64_t)uv_now(connection->server->loop);
     int64_t age_ms = request == NULL ? 0 : now_ms - request->began_ms;
     bool known = request != NULL && request->has_head && !request->exchange.stranger;
     return (double)hold(connection) * (double)(age_ms + 1) * (known ? 1 : STRANGER_WEIGHT);
 }
 
+/* Time is over for it, and its bytes go with its answer. */
+static void end_wait(struct request *request)
+{
+    if (request != NULL && heap_has(&request->timer)) {
+        request->leaving = waits_with(request);
+        request->server->input_leaving += request->leaving;
+        exchange_fire(&request->exchange);
+    }
+}
+
 static void give_way(struct connection *connection)
 {
-    struct server *server = connection->server;
-    struct request *request = connection->request;
-    if (!connection->handling && server->options.protocol == NULL) {
+    const struct server *server = connection->server;
+    if (!connection_awaits(connection) && server->options.protocol == NULL) {
         connection_refuse(connection, 503, "too many large requests at once");
     } else if (connection->in.cap > 0) { /* an answer is owed, so nothing else can be said */
         input_drop(connection);
         connection->broken = true;
         connection_later(connection);
-    } else { /* it waits: time is over for it, and its bytes go with its answer */
-        request->leaving = hold(connection);
-        server->input_leaving += request->leaving;
-        exchange_fire(&request->exchange);
+    } else {
+        struct request *request = connection->request;
+        LIST_EACH(&connection->owed, it)
+        {
+            end_wait(HOLDER(it, struct request, turn));
+        }
+        end_wait(request);
     }
 }
 

@@ -69,17 +69,19 @@ static struct output *output_new(size_t len)
 /* How much a client that does not read takes from the others: bytes, times how long. */
 static double weight(const struct connection *connection)
 {
-    int64_t age_ms = (int64_t)uv_now(connection->server->loop) - connection->out_since_ms;
-    size_t unsent = uv_stream_get_write_queue_size((const uv_stream_t *)&connection->tcp);
+    int64_t now_ms = (int64_t)uv_now(connection->server->loop);
+    int64_t age_ms = connection->out_pending > 0 ? now_ms - connection->out_since_ms : 0;
+    size_t unsent =
+        uv_stream_get_write_queue_size((const uv_stream_t *)&connection->tcp) + connection->kept;
     return connection->broken ? 0 : (double)unsent * (double)(age_ms + 1);
 }
 
-static void check_total(struct server *server)
+void output_check_total(struct server *server)
 {
     struct connection *next;
     while (server->output_bytes > server->options.output_max &&
            (next = server_heaviest(server, weight)) != NULL) {
-        server->output_bytes -= next->out_pending;
+        server->output_bytes -= next->out_pending + next->kept;
         next->cut = true;
         fail(next);
     }
@@ -99,7 +101,7 @@ static void queue(struct connection *connection, struct output *output)
         no_longer_pending(connection, output);
         fail(connection);
     }
-    check_total(server);
+    output_check_total(server);
 }
 
 /* How many of the bytes the socket takes now. */

@@ -34,11 +34,11 @@ static void request_reset(struct request *request)
 {
     request->exchange.user = NULL;
     request->exchange.gone = NULL;
-    request->exchange.is_gone = request->exchange.stranger = false;
+    request->exchange.is_gone = request->exchange.stranger = request->exchange.overlaps = false;
     request->exchange.request = (struct http_request){0};
     arena_clear(&request->exchange.arena);
     request->connection = NULL;
-    request->has_head = request->whole = request->streaming = false;
+    request->has_head = request->whole = request->streaming = request->answered = false;
     request->drained = NULL;
 }
 
@@ -51,6 +51,7 @@ void request_end(struct request *request)
     server->input_leaving -= request->leaving;
     request->counted = request->leaving = 0;
     buf_fini(&request->held);
+    buf_fini(&request->answer);
     list_remove(&request->link);
     if (server->spare_count < SPARE_EXCHANGES && !server->stopping) {
         request_reset(request);
@@ -59,5 +60,18 @@ void request_end(struct request *request)
     } else {
         arena_fini(&request->exchange.arena);
         mem_free(request);
+    }
+}
+
+void request_gone(struct request *request)
+{
+    bool streaming = request->streaming;
+    void (*gone)(struct exchange *) = request->exchange.is_gone ? NULL : request->exchange.gone;
+    request->exchange.is_gone = true;
+    if (gone != NULL) {
+        gone(&request->exchange);
+    }
+    if (streaming) {
+        request_end(request);
     }
 }

@@ -28,6 +28,7 @@ struct route {
     bool optional_body;
     size_t body_max; /* bytes; 0: the server's limit */
     bool claims;     /* gives tasks away, whoever's they are */
+    bool overlaps;   /* one command and nothing else: pipelined ones go to the engine together */
     bool reads;      /* changes nothing, though it is no GET */
     bool any_host;   /* for probes and scrapers, which come by an address: no Host is foreign */
 };

@@ -178,7 +178,8 @@ bool server_busy(const struct server *server)
         const struct connection *connection = HOLDER(it, struct connection, link);
         const struct request *request = connection->request;
         bool owes = connection->session != NULL && connection->handling;
-        if (connection->out_pending > 0 || owes || (request != NULL && !request->streaming)) {
+        if (connection->out_pending > 0 || owes || connection->owed_count > 0 ||
+            (request != NULL && !request->streaming)) {
             return true;
         }
     }

@@ -2,7 +2,8 @@
  * protocol can be spoken on the same sockets: protocol.h.
  *
  * A request that was read whole is an *exchange*: the handler answers it at once or keeps it and
- * answers later. One exchange at a time per connection; pipelined requests wait their turn.
+ * answers later. Answers of a connection leave in the order of its requests. What `admit` says may
+ * overlap is handled beside others that were pipelined before it; all else waits its turn.
  * Time-outs (head, body, idle, a reader that does not read), size limits, TLS, keep-alive, Expect
  * and half-close are handled here.
  *
@@ -85,6 +86,8 @@ struct exchange {
     void (*gone)(struct exchange *exchange);
     bool is_gone;
     bool stranger; /* set by `admit`: nobody knows who asks, so known ones come before him */
+    bool overlaps; /* set by `admit`: it neither waits for the answers of those that were pipelined
+                      before it nor keeps those behind it waiting for its own */
 };
 
 /* In `admit`: a lower limit of this one's body. False: more was announced; nothing was answered. */

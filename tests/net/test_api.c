@@ -91,7 +91,7 @@ TEST(requests_that_are_wrong_as_such_are_told_so)
                             "Content-Type: text/plain\r\n\r\n{}");
     rig_hear(&rig, &rig.client);
     rig_check_error(&rig, 415, "unsupported_media_type", NULL);
-    client_say(&rig.client, "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+    client_say(&rig.client, "GET /api/tasks HTTP/1.1\r\nHost: evil.example\r\n\r\n");
     rig_hear(&rig, &rig.client);
     rig_check_error(&rig, 403, "forbidden", NULL);
 }
