@@ -53,6 +53,7 @@ static const char *describe(struct str status)
         {"201", "Created."},
         {"202", "Accepted; it is under way."},
         {"204", "Done; nothing to say."},
+        {"304", "As it was known."},
         {"400", "A value is wrong; `field` names it."},
         {"401", "A token is needed."},
         {"403", "Not allowed for this token, host or origin."},

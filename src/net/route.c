@@ -15,6 +15,10 @@
 #define DELETE HTTP_DELETE
 
 /* clang-format off */
+/* The dashboard is one page; what it shows is read from its path. */
+#define PAGE(path, summary)                                                                        \
+    {HTTP_GET, path, OPEN, on_dashboard, summary, .answers = "200, 304", .media = ROUTE_PAGE}
+
 const struct route routes[] = { /* every on_*(): parse, ask, answer. */
     {POST, "/api/tasks", MAY_PRODUCE, on_task_create,
      "Create one task, or up to 1000 at once, all or nothing",
@@ -235,6 +239,21 @@ const struct route routes[] = { /* every on_*(): parse, ask, answer. */
     {GET, "/openapi.json", MAY_READ, on_openapi,
      "This description",
      .answers = "200 OpenApi"},
+    PAGE("/", "The dashboard: Overview"),
+    PAGE("/tasks", "The dashboard: Tasks"),
+    PAGE("/tasks/{id}", "The dashboard: one task"),
+    PAGE("/documents", "The dashboard: Documents"),
+    PAGE("/queues", "The dashboard: Queues"),
+    PAGE("/schedules", "The dashboard: Schedules"),
+    PAGE("/schedules/{id}", "The dashboard: one schedule"),
+    PAGE("/teams", "The dashboard: Teams"),
+    PAGE("/teams/{id}", "The dashboard: one team"),
+    PAGE("/workers", "The dashboard: Workers"),
+    PAGE("/notifications", "The dashboard: Notifications"),
+    PAGE("/usage", "The dashboard: Usage"),
+    {GET, "/assets/{name}", OPEN, on_asset,
+     "A file of the dashboard",
+     .answers = "200, 304", .faults = "404", .media = ROUTE_FILE},
 };
 /* clang-format on */
 const size_t routes_count = ARRAY_LEN(routes);

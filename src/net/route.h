@@ -42,6 +42,8 @@ extern const size_t routes_count;
 
 #define ROUTE_STREAM   "text/event-stream"
 #define ROUTE_CALENDAR "text/calendar"
+#define ROUTE_PAGE     "text/html"
+#define ROUTE_FILE     "*/*"
 
 /* The route of a request; *name is what stands for {…}, still encoded. A known path with another
  * method is ERR_METHOD, and *allow lists the methods it has; an unknown one ERR_NOT_FOUND. */

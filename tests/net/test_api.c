@@ -82,7 +82,7 @@ TEST(requests_that_are_wrong_as_such_are_told_so)
     rig_check_error(&rig, 400, "invalid_argument", "x");
     rig_ask(&rig, "GET /api/nothing", "");
     rig_check_error(&rig, 404, "not_found", NULL);
-    rig_ask(&rig, "GET /", "");
+    rig_ask(&rig, "GET /nothing", "");
     rig_check_error(&rig, 404, "not_found", NULL);
     rig_ask(&rig, "PUT /api/tasks", "{}");
     rig_check_error(&rig, 405, "method_not_allowed", NULL);

@@ -118,7 +118,7 @@ TEST(a_known_path_with_another_method_lists_those_it_has)
 
 TEST(a_path_is_known_only_as_a_whole)
 {
-    static const char *const unknown[] = {"/",
+    static const char *const unknown[] = {"/nothing",
                                           "/api",
                                           "/api/tasks/",
                                           "/api/tasksx",
