@@ -14,7 +14,6 @@ bool help_group(struct str word, FILE *out);
 void help_verb_text(const struct verb *verb, FILE *out);
 void help_settings(FILE *out); /* every row of errand.conf */
 
-void man_page(FILE *out);        /* man.c: errand.1 */
-void completion_bash(FILE *out); /* completion.c */
+void man_page(FILE *out); /* man.c: errand.1 */
 
 #endif

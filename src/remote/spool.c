@@ -223,7 +223,8 @@ static bool append(struct spool *spool, struct str whole, struct err *err)
     if (!write_at(spool->fd, whole, spool->end) || fdatasync(spool->fd) != 0) {
         complain(spool, err);
         /* Half of a record would hide what comes after it. */
-        return ftruncate(spool->fd, (off_t)spool->end) == 0 && false;
+        (void)!ftruncate(spool->fd, (off_t)spool->end);
+        return false;
     }
     spool->end += (int64_t)whole.len;
     atomic_store(&spool->filled, true);

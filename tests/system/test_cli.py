@@ -313,14 +313,15 @@ def workers_are_listed_and_told(s):
 @test(server=False)
 def completion_is_a_script_that_bash_accepts(nest):
     script = nest.run("completion", "bash").stdout
-    for command in COMMANDS:
-        check(command in script, f"{command} is not completed")
     path = nest.file("completion.bash", script)
+    os.symlink(binary(), os.path.join(nest.root, "errand"))
     asked = ("source %s; COMP_WORDS=(errand pu); COMP_CWORD=1; _errand; echo ${COMPREPLY[@]}; "
              "COMP_WORDS=(errand push --pri); COMP_CWORD=2; _errand; echo ${COMPREPLY[@]}; "
              "COMP_WORDS=(errand queues pa); COMP_CWORD=2; _errand; echo ${COMPREPLY[@]}" % path)
-    run = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, timeout=60,
-                         check=True)
+    run = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, timeout=60, check=True,
+                         env=dict(os.environ, PATH=nest.root + ":" + os.environ["PATH"]))
+    for command in COMMANDS:
+        check(command in nest.run("completion", "words", "--", "").stdout.split(), f"{command} is not completed")
     same(run.stdout.split(), ["push", "--priority", "pause"])
 
 
