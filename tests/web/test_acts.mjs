@@ -54,6 +54,21 @@ test('a task is run again with the same order, long numbers unharmed', async () 
   assert.deepEqual({ taskType, queue, documentId, priority }, { taskType: 'again', queue: 'lane', documentId: 'paper', priority: 'HIGH' });
 });
 
+test('an edited order keeps what was not shown', async () => {
+  const page = await openPage();
+  const { id } = await create({ taskType: 'edit', payload: { secret: 's', n: 1 } });
+  await visit(page, `${server.url}/tasks/${id}`);
+  await page.getByRole('button', { name: 'Edit' }).click();
+  const box = page.getByRole('dialog').getByLabel('Payload');
+  const shown = await box.inputValue();
+  assert(shown.includes('•••') && !shown.includes('"s"'), shown);
+  await box.fill(shown.replace('1', '2'));
+  await page.getByRole('dialog').getByRole('button', { name: 'Start' }).click();
+  await page.waitForURL((url) => !url.pathname.endsWith(id));
+  const fresh = await api('GET', `/api/tasks/${new URL(page.url()).pathname.split('/')[2]}`);
+  assert.deepEqual(fresh.payload, { secret: 's', n: 2 });
+});
+
 test('a running task shows its progress, its log as it comes, and its end', async () => {
   const page = await openPage();
   const { id } = await create({ taskType: 'follow' });

@@ -65,6 +65,19 @@ test('nobody sees a button that his role may not press', async () => {
   await says(page.locator('h1'), /guarded/);
 });
 
+test('secrets are dots on the page for every role', async () => {
+  for (const role of ['admin', 'read']) {
+    const page = await openPage();
+    await signIn(page, tokens[role]);
+    await visit(page, `${guarded.url}/tasks/${id}`);
+    await page.locator('.log').waitFor();
+    await page.locator('details').evaluateAll((all) => all.forEach((one) => { one.open = true; }));
+    const html = await page.content();
+    assert(!html.includes('hunter2'), role);
+    assert((await page.locator('main').innerText()).includes('•••'), role);
+  }
+});
+
 test('being cut off shows an alert within five seconds, and it goes when the server is back', async () => {
   const server = await serve({ args: ['--workers', '1'] });
   const page = await openPage();

@@ -4,6 +4,8 @@
 // Answers come with secrets left out, unless they are asked for as they were stored, to be sent again and never to be shown.
 //
 // SPDX-License-Identifier: MIT
+import { clean, setKeys } from './redact.js';
+
 export const ROWS_MAX = 200; // of any list: more is paged
 const PATIENCE_MS = 30000;
 
@@ -26,7 +28,9 @@ const RIGHTS = { admin: ['read', 'produce', 'work', 'admin'], produce: ['read', 
 export const may = (right) => (RIGHTS[session.role] ?? []).includes(right);
 
 export async function learnSession() {
-  Object.assign(session, { role: null, user: null }, await get('/api/session'));
+  const { answer, response } = await ask('GET', '/api/session');
+  Object.assign(session, { role: null, user: null }, answer);
+  setKeys(response.headers.get('X-Errand-Redact'));
   if (!session.required) {
     session.role = 'admin';
   }
@@ -49,7 +53,7 @@ async function read(response) {
 
 async function ask(method, path, body, signal, { patience = PATIENCE_MS, stored = false } = {}) {
   const limit = AbortSignal.timeout(patience);
-  const options = { method, credentials: 'same-origin', cache: 'no-store', headers: { 'X-Errand-Request': '1', ...(stored ? {} : { 'X-Errand-Redact': '1' }) }, signal: signal ? AbortSignal.any([signal, limit]) : limit };
+  const options = { method, credentials: 'same-origin', cache: 'no-store', headers: { 'X-Errand-Request': '1' }, signal: signal ? AbortSignal.any([signal, limit]) : limit };
   if (body !== undefined) {
     options.headers['Content-Type'] = 'application/json';
     options.body = typeof body === 'string' ? body : JSON.stringify(body);
@@ -71,7 +75,7 @@ async function ask(method, path, body, signal, { patience = PATIENCE_MS, stored 
     }
     throw new Refused(response.status, answer);
   }
-  return { answer, response };
+  return { answer: stored ? answer : clean(answer), response };
 }
 
 export const get = async (path, signal, options) => (await ask('GET', path, undefined, signal, options)).answer;

@@ -1,28 +1,15 @@
-// web/lib/json.js: a JSON value as a tree that can be folded and searched, with secrets left out.
+// web/lib/json.js: a JSON value as a tree that can be folded and searched.
 //
-// What is shown is text; secrets were left out by the server and are dots here.
+// What is shown is text; secrets are dots already (redact.js).
 //
 // SPDX-License-Identifier: MIT
 import { field, h, put } from './dom.js';
 
-export const DOTS = '•••';
 const OPEN_ITEMS = 12;   // a value with more is folded
 const SHOWN_ITEMS = 500; // of one array or object
 const SEARCH_FROM = 400; // characters: shorter ones are seen at a glance
 
 const isExact = (value) => JSON.isRawJSON?.(value) ?? false; // a number too long for JavaScript
-
-/** An edited value whose dots stand for what was stored at the same place: secrets that were not shown are not lost. */
-export function undot(edited, stored) {
-  if (edited === DOTS) {
-    return stored ?? edited;
-  }
-  if (edited === null || typeof edited !== 'object' || isExact(edited)) {
-    return edited;
-  }
-  const inside = Object.entries(edited).map(([key, value]) => [key, undot(value, stored?.[key])]);
-  return Array.isArray(edited) ? inside.map(([, value]) => value) : Object.fromEntries(inside);
-}
 
 /** Text with the found parts marked. */
 function marked(text, wanted) {

@@ -6,6 +6,7 @@
 //
 // SPDX-License-Identifier: MIT
 import { get } from './api.js';
+import { clean } from './redact.js';
 
 const HEALTH_EVERY_MS = 1500;
 const HEALTH_PATIENCE_MS = 2000; // both together: a silent server is noticed within 5 seconds
@@ -79,7 +80,7 @@ function connect() {
   source = new EventSource(mine.path);
   const happened = (event) => {
     if (mine === asked) {
-      const wanted = mine.happened?.(event.type, JSON.parse(event.data));
+      const wanted = mine.happened?.(event.type, clean(JSON.parse(event.data)));
       if (wanted !== false) {
         refreshSoon();
       }

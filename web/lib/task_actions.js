@@ -4,8 +4,8 @@
 import { change, get, may, post } from './api.js';
 import { ask, attempt, confirm, note } from './dialog.js';
 import { button, field, h, plural } from './dom.js';
-import { undot } from './json.js';
 import { refreshNow } from './live.js';
+import { undot } from './redact.js';
 import { PRIORITIES, ended } from './states.js';
 
 const MAY_RETRY = ['FAILED', 'TIMEOUT', 'CANCELLED'];
