@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "queue/engine.h"
+#include "store/pack.h"
 
 void batch_init(struct batch *batch, struct engine *engine)
 {
@@ -145,9 +146,45 @@ static void take_load(struct item *item, const struct task_load *load)
     item->loaded = true;
 }
 
+/* For tests: a row says what memory says. */
+static void doubt(struct batch *batch, const struct item *item)
+{
+    struct err err = ERR_INIT;
+    struct task_load load = {.id = item->id, .arena = &batch->arena, .whole = true};
+    SCOPED(buf_fini) struct buf kept = BUF_INIT(4 * MIB);
+    SCOPED(buf_fini) struct buf stored = BUF_INIT(4 * MIB);
+    if (batch_begin(batch) && tx_load(batch->tx, &load, 1, &err)) {
+        bool same = load.found && pack_whole(&kept, &item->was) &&
+                    pack_whole(&stored, &load.task) && str_eq(buf_view(&kept), buf_view(&stored));
+        assert(same);
+    } else if (err.kind != ERR_NONE) {
+        batch_fail_store(batch, &err);
+    }
+}
+
+/* What is at hand need not be read. Other nodes would change it behind our back. */
+static void take_hot(struct batch *batch)
+{
+    const struct engine *engine = batch->engine;
+    for (size_t i = 0; !engine->shared && i < batch->all_count; i++) {
+        struct item *item = batch->all[i];
+        if (!item->loaded && hot_read(&engine->hot, item->id, &item->was)) {
+            item->now = item->was;
+            item->loaded = item->found = item->has_whole = true;
+            batch->missing--;
+            if (engine->with.doubts_memory) {
+                doubt(batch, item);
+            }
+        }
+    }
+}
+
 bool batch_load(struct batch *batch)
 {
     struct err err = ERR_INIT;
+    if (batch->missing > 0) {
+        take_hot(batch);
+    }
     if (batch->missing == 0 || !batch_begin(batch)) {
         return batch_ok(batch);
     }
@@ -308,6 +345,7 @@ static void settle_refused(struct batch *batch, const struct task_change *change
     for (size_t i = 0; i < batch->all_count; i++) {
         struct item *item = batch->all[i];
         if (!item->removed && is_changed(item) && !changes[n++].applied) {
+            hot_forget(&batch->engine->hot, item->id); /* its row is not what we thought */
             turns_refused(batch, item);
             batch->lost = !claim_unstart(batch, item) || batch->lost;
         }

@@ -28,6 +28,7 @@ static void init(struct engine *engine, const struct engine_options *options)
     engine->store = options->store;
     engine->broker = options->broker;
     engine->ids = (struct id_maker){store_last_id(options->store), options->rand};
+    hot_init(&engine->hot);
     due_init(&engine->due);
     engine->shared = store_shared(options->store);
     lanes_init(&engine->lanes, engine->shared);
@@ -284,6 +285,7 @@ static void run_batch(struct engine *engine, struct list *answered)
     }
     move_all(answered, &batch.answered);
     batch_fini(&batch);
+    hot_settle(&engine->hot);
 }
 
 /* ---- Steps ---- */
@@ -389,6 +391,7 @@ void engine_free(struct engine *engine)
     list_init(&held);
     return_everything(engine, &err, &held);
     answer(&held);
+    hot_fini(&engine->hot);
     due_fini(&engine->due);
     lanes_fini(&engine->lanes);
     workers_fini(&engine->workers);

@@ -1,8 +1,9 @@
 /* queue/engine.h: what the engine remembers between two batches.
  *
  * It is little: which tasks have a deadline (due.h), each queue's limits (lane.h), who works
- * (worker.h), which claims wait (claim.h). All of it follows from what was committed, and is
- * changed by publish.c after the commit, so that a batch that fails leaves no trace.
+ * (worker.h), which claims wait (claim.h), and some tasks that will be needed again (hot.h). All of
+ * it follows from what was committed, and is changed by publish.c after the commit, so that a batch
+ * that fails leaves no trace.
  *
  * Thread: engine.
  *
@@ -13,6 +14,7 @@
 #include "queue/batch.h"
 #include "queue/due.h"
 #include "queue/failover.h"
+#include "queue/hot.h"
 #include "queue/janitor.h"
 #include "queue/journal.h"
 #include "queue/lane.h"
@@ -32,6 +34,7 @@ struct engine {
     struct list pending; /* commands for the next batch, in order */
     struct list jobs;    /* bulk commands that need more batches */
 
+    struct hot hot; /* tasks at hand; only where no other node writes */
     struct due due;
     struct lanes lanes;
     struct claims claims;

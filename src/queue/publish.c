@@ -290,6 +290,16 @@ static void note_change(struct batch *batch, const struct item *item)
     publish_set_due(engine, now, renewed ? DUE_WRITTEN : DUE_SAME, at);
 }
 
+static void keep_at_hand(struct batch *batch, bool partly, const struct task *now)
+{
+    struct engine *engine = batch->engine;
+    if (partly) {
+        hot_forget(&engine->hot, now->id);
+    } else if (!engine->shared) {
+        hot_keep(&engine->hot, now, batch->now);
+    }
+}
+
 static void publish_items(struct batch *batch)
 {
     for (size_t i = 0; i < batch->all_count; i++) {
@@ -298,6 +308,7 @@ static void publish_items(struct batch *batch)
             continue;
         }
         assert(changed_soundly(item));
+        keep_at_hand(batch, item->removed || !item->has_whole, &item->now);
         if (!item->removed) {
             note_change(batch, item);
         }
@@ -343,10 +354,12 @@ static void publish_orders(struct batch *batch)
         lane_settle(&engine->lanes, lane);
         if (met == NULL) {
             publish_new(batch, task);
+            keep_at_hand(batch, false, task);
         } else { /* queued and started in one step; whoever watches is told of both */
             assert(changed_soundly(met));
             publish_event(batch, EVENT_STATE, task);
             note_change(batch, met);
+            keep_at_hand(batch, false, &met->now);
             tell_item(batch, met);
         }
     }

@@ -47,6 +47,7 @@ struct engine_options {
     struct guest *const *guests; /* borrowed; see guest.h */
     size_t guests_count;
     bool looks_in_real_time; /* at what others did, though the clock is wound by hand */
+    bool doubts_memory;      /* for tests: what is at hand is compared with its row */
 };
 
 /* Builds the memory state from the store. The broker's `ready` callback must be engine_ready with

@@ -150,6 +150,11 @@ bool pack_rest(struct buf *out, const struct task *task)
     return pack(out, task, ~0u, 0, PACK_APART);
 }
 
+bool pack_live(struct buf *out, const struct task *task)
+{
+    return pack(out, task, ~(unsigned)PART_END, 0, PACKED_result);
+}
+
 bool pack_whole(struct buf *out, const struct task *task)
 {
     return pack(out, task, ~0u, 0, PACKED_result);

@@ -1,7 +1,8 @@
 /* store/pack.h: fields of a task as one short run of bytes.
  *
  * SQLite keeps in one column what nobody asks it about: writing and reading a row costs by the
- * column, and most tasks have next to nothing to say in most of theirs.
+ * column, and most tasks have next to nothing to say in most of theirs. The engine keeps the tasks
+ * that it will need again in the same form (queue/hot.h).
  *
  * A run is, for each field that is not blank, its number and its value: whole numbers and lengths
  * by sevens of bits, signs folded in; doubles the same way, their bytes turned round; tokens and
@@ -84,6 +85,7 @@ MUST_CHECK bool pack_order(struct buf *out, const struct task *task); /* what is
 MUST_CHECK bool pack_standing(struct buf *out, const struct task *order, const struct task *now);
 MUST_CHECK bool pack_end(struct buf *out, const struct task *task);  /* where an ended one stands */
 MUST_CHECK bool pack_rest(struct buf *out, const struct task *task); /* all below PACK_APART */
+MUST_CHECK bool pack_live(struct buf *out, const struct task *task); /* all of one not ended */
 MUST_CHECK bool pack_whole(struct buf *out, const struct task *task); /* all there is of it */
 
 /* Fills in the fields of a run, whose texts are borrowed from it; others stay as they are. False:

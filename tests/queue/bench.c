@@ -48,6 +48,7 @@ static void build(struct bench *b)
     b->with.broker = b->broker;
     b->with.clock = &b->clock;
     b->with.rand = &b->rand;
+    b->with.doubts_memory = true;
     b->with.host = (struct engine_host){.arg = b, .happened = on_happened, .failed = on_failed};
     CHECK_OK(engine_new(&b->with, &b->engine, &err));
 }

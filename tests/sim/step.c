@@ -1,6 +1,7 @@
 /* tests/sim/step.c: what clients, workers and fate do, one thing at a time, as the dice fall.
  *
  * SPDX-License-Identifier: MIT */
+#include "queue/engine.h"
 #include "sim.h"
 
 #define ROUNDS_MAX   1000 /* of working everything off at the end */
@@ -379,6 +380,7 @@ static void do_race(struct sim *sim)
     sim->stale_documents |= known->seen.document < 0 ? 0 : 1u << known->seen.document;
     offer(sim, known);
     sim->age = known->id;
+    hot_forget(&sim->engine->hot, known->id); /* that node has not got it at hand */
     struct call *call = any_claim(sim);
     call->command.claim.queues = &sim_queues[known->seen.queue];
     call->command.claim.queues_count = 1;

@@ -85,7 +85,8 @@ static void build(struct sim *sim)
                                               .abort_arg = sim},
                                      .retention_ms = HOUR_MS,
                                      .waiting_max = WAITING_MAX,
-                                     .grace_ms = GRACE_MS};
+                                     .grace_ms = GRACE_MS,
+                                     .doubts_memory = true};
     must(engine_new(&options, &sim->engine, &err), &err);
     sim->store_hook.ops.fleet = &outage_rows; /* the engine has seen that the store is its own */
 }
