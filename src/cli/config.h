@@ -38,10 +38,13 @@ struct config {
     struct str execute_secret;    /* absent: nobody outside may fire schedules */
     int64_t limits_queries;       /* of one user in one day, UTC; 0: any number */
     struct str tls_cert, tls_key; /* absent: plain HTTP */
-    struct str http_hosts;        /* comma list of allowed Host names; absent: local ones only */
-    struct str redact_keys;       /* comma list */
-    int64_t log_level;            /* enum log_level */
-    int64_t log_format;           /* enum log_format */
+    struct str faktory_listen, faktory_password; /* absent: not spoken; anybody may come in */
+    int64_t faktory_tls, faktory_flush;          /* one of AUTO_WORDS */
+    int64_t faktory_line, faktory_connections;
+    struct str http_hosts;  /* comma list of allowed Host names; absent: local ones only */
+    struct str redact_keys; /* comma list */
+    int64_t log_level;      /* enum log_level */
+    int64_t log_format;     /* enum log_format */
 
     struct arena arena;      /* holds the texts */
     unsigned char given[64]; /* by row: which layer set it; CONFIG_DEFAULT … CONFIG_FLAG */
@@ -49,6 +52,8 @@ struct config {
 
 /* What people write, in this order. */
 #define STARTTLS_WORDS "auto|yes|no|true|false|on|off|required|none"
+
+#define AUTO_WORDS "auto|yes|no|true|false|on|off" /* auto: what fits; yes, true and on are odd */
 
 enum config_layer { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT, CONFIG_FLAG };
 

@@ -283,7 +283,9 @@ static void on_drain_tick(uv_timer_t *timer)
 {
     struct node *node = timer->data;
     server_hurry(node->server);
-    bool over = !server_busy(node->server) && node->rested;
+    bool busy = server_busy(node->server) ||
+                (node->faktory_server != NULL && server_busy(node->faktory_server));
+    bool over = !busy && node->rested;
     if (over || uv_now(&node->loop) >= node->drain_until_ms) {
         stop_now(node);
     }
@@ -297,6 +299,9 @@ static void begin_drain(struct node *node, int64_t limit_ms)
     node->phase = NODE_DRAINING;
     node->drain_until_ms = uv_now(&node->loop) + (uint64_t)limit_ms;
     server_quiet(node->server);
+    if (node->faktory_server != NULL) {
+        server_quiet(node->faktory_server);
+    }
     uv_timer_start(&node->drain_timer, on_drain_tick, NODE_DRAIN_TICK, NODE_DRAIN_TICK);
 }
 
@@ -453,7 +458,7 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
     }
     open_api(node);
     systemd_watch(&node->systemd, &node->loop, node->api);
-    return node_join_fleet(node, err);
+    return node_start_faktory(node, err) && node_join_fleet(node, err);
 }
 
 bool node_run(struct node *node)
@@ -495,6 +500,8 @@ static void end_loop(struct node *node)
     uv_close((uv_handle_t *)&node->drain_timer, NULL);
     systemd_unwatch(&node->systemd);
     uv_run(&node->loop, UV_RUN_DEFAULT);
+    server_free(node->faktory_server);
+    faktory_free(node->faktory);
     server_free(node->server);
     api_free(node->api);
     events_free(node->events);
@@ -507,6 +514,10 @@ void node_close(struct node *node)
     if (node->server != NULL) {
         server_stop(node->server);
     }
+    if (node->faktory_server != NULL) {
+        server_stop(node->faktory_server);
+    }
+    faktory_stop(node->faktory);
     end_threads(node);
     end_loop(node);
     fleet_free(node->fleet); /* until here calls ask for its status */

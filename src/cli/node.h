@@ -14,6 +14,7 @@
 #include "cli/systemd.h"
 #include "fleet/fleet.h"
 #include "net/api.h"
+#include "net/faktory.h"
 #include "work/starter.h"
 #include "work/workforce.h"
 
@@ -75,6 +76,8 @@ struct node {
     struct workforce *work;
     _Atomic bool rested; /* nothing runs inside the server any more */
     struct server *server;
+    struct faktory *faktory;       /* NULL: Faktory is not spoken here */
+    struct server *faktory_server; /* its sockets */
 
     enum node_phase phase;
     uint64_t drain_until_ms; /* loop time */
@@ -92,6 +95,9 @@ MUST_CHECK bool node_run(struct node *node);
 void node_close(struct node *node);
 
 bool node_is_loopback(struct str host);
+
+/* node_faktory.c: where [faktory] listen asks for it. */
+MUST_CHECK bool node_start_faktory(struct node *node, struct err *err);
 
 /* node_fleet.c: among others, where the store is shared. */
 struct engine_host node_engine_host(struct node *node);               /* events go to others too */

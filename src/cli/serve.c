@@ -19,7 +19,7 @@
 
 struct serve {
     struct setup_options setup;
-    struct str listen, broker, tls_cert, tls_key;
+    struct str listen, broker, tls_cert, tls_key, faktory;
     struct str workers;
     struct option_many handlers;
     bool insecure, no_migrate;
@@ -40,6 +40,7 @@ static bool read_options(const struct serve *serve, struct config *config, struc
            config_flag(config, "", "listen", serve->listen, err) &&
            config_flag(config, "", "broker", serve->broker, err) &&
            config_flag(config, "workers", "count", serve->workers, err) &&
+           config_flag(config, "faktory", "listen", serve->faktory, err) &&
            config_flag(config, "tls", "cert", serve->tls_cert, err) &&
            config_flag(config, "tls", "key", serve->tls_key, err) &&
            (str_absent(serve->test_clock.value) ||
@@ -127,6 +128,8 @@ static const struct option serve_options[] = {
      OPTION_TEXT(struct serve, workers)},
     {"handlers", "FILE.so", "run functions; may be given again",
      OPTION_LIST(struct serve, handlers)},
+    {"faktory", "HOST:PORT", "speaks Faktory's work protocol there too (port 7419 unless named)",
+     OPTION_TEXT(struct serve, faktory)},
     {"tls-cert", "FILE", "certificate chain, PEM: serves https",
      OPTION_TEXT(struct serve, tls_cert)},
     {"tls-key", "FILE", "its private key, PEM", OPTION_TEXT(struct serve, tls_key)},

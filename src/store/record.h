@@ -25,6 +25,7 @@ enum record_kind { /* stored: numbers never change */
                    RECORD_USAGE = 6,   /* what a run cost; what a user may still spend today */
                    RECORD_REMOVED = 7, /* a schedule that is gone, while its history goes too */
                    RECORD_FOLLOW = 8,  /* a task whose end not all dependents know of yet */
+                   RECORD_UNIQUE = 9,  /* what no second job may be while the first is open */
 };
 
 #define RECORD_BODY_MAX (4 * MIB)
