@@ -116,6 +116,7 @@ struct broker_document {
     struct task_id holder;
     struct task_id *waiting; /* ready tasks of the document in start order */
     size_t waiting_count;
+    size_t line; /* so many are ready, however many of them are told */
 };
 /* Unknown documents are not held and nobody waits. At most `most` waiting ids. Redis tells the
  * holder alone, and nothing of lines and ages: nodes that share it ask the rows for those. */

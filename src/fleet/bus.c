@@ -122,6 +122,22 @@ static void signal_workers(struct fleet *fleet, const struct event_batch *events
     }
 }
 
+/* An operator elsewhere wants the document of an attempt that may run here. */
+static void release_documents(struct fleet *fleet, const struct event_batch *events)
+{
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->events[i];
+        if (event->kind == EVENT_RELEASE && !str_absent(event->document)) {
+            struct sent *sent = fleet_order(fleet, COMMAND_RELEASE);
+            sent->command.release =
+                (struct command_release){.document = arena_str(&sent->arena, event->document),
+                                         .is_heard = true,
+                                         .attempt = event->attempt};
+            fleet_send(fleet, sent);
+        }
+    }
+}
+
 static void hear_note(struct fleet *fleet, struct str message)
 {
     struct err err = ERR_INIT;
@@ -144,6 +160,7 @@ static void hear_note(struct fleet *fleet, struct str message)
     wake_queues(fleet, events);
     review_cancels(fleet, events);
     signal_workers(fleet, events);
+    release_documents(fleet, events);
     fleet->with.heard(fleet->with.heard_arg, events);
 }
 

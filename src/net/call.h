@@ -59,6 +59,7 @@ struct call {
     void (*done)(struct call *call);   /* all are back, and well */
     void (*failed)(struct call *call); /* all are back, `failure` says why not; NULL: answer it */
     void *own;                         /* the handler's */
+    int status;                        /* likewise: of an answer that is yet to be asked for */
     /* A request inside another (api_dispatch): who is given the answer instead of the client. */
     void (*answered)(struct call *call, int status, struct str headers, struct str body);
     void *answered_arg;

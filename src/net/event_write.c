@@ -5,9 +5,10 @@
 #include "wire/json.h"
 
 static const char *const kind_names[EVENT_KINDS] = {
-    [EVENT_STATE] = "state",   [EVENT_PROGRESS] = "progress", [EVENT_LOG] = "log",
-    [EVENT_QUEUE] = "queue",   [EVENT_LEADER] = "leader",     [EVENT_TOPIC] = "topic",
-    [EVENT_CANCEL] = "cancel", [EVENT_SIGN_OUT] = "sign_out", [EVENT_WORKER] = "worker",
+    [EVENT_STATE] = "state",     [EVENT_PROGRESS] = "progress", [EVENT_LOG] = "log",
+    [EVENT_QUEUE] = "queue",     [EVENT_LEADER] = "leader",     [EVENT_TOPIC] = "topic",
+    [EVENT_CANCEL] = "cancel",   [EVENT_SIGN_OUT] = "sign_out", [EVENT_WORKER] = "worker",
+    [EVENT_RELEASE] = "release",
 };
 
 const char *event_kind_name(enum event_kind kind)

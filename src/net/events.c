@@ -66,7 +66,7 @@ static bool is_of_family(const struct events_filter *filter, const struct event 
 static bool matches(const struct events_filter *filter, const struct event *event)
 {
     if (event->kind == EVENT_CANCEL || event->kind == EVENT_SIGN_OUT ||
-        event->kind == EVENT_WORKER) {
+        event->kind == EVENT_RELEASE || event->kind == EVENT_WORKER) {
         return false; /* between nodes */
     }
     /* What is said on a topic is for its subscribers alone, and nothing else is for them. */

@@ -23,7 +23,7 @@ static bool ask(struct call *call, enum command_kind kind, void (*done)(struct c
 
 /* ---- Documents ---- */
 
-static void write_document(struct json_writer *w, const struct document_view *view, bool with_line)
+static void write_document(struct json_writer *w, const struct document_view *view, bool whole)
 {
     json_open_object(w);
     json_put_str(w, "documentId", view->document);
@@ -35,9 +35,10 @@ static void write_document(struct json_writer *w, const struct document_view *vi
         }
         time_put(w, "since", view->since_ms);
     }
-    if (with_line) {
-        ids_put(w, "waiting", view->waiting, view->waiting_count);
+    if (!whole) {
+        json_put_i64(w, "waitingCount", view->line);
     }
+    ids_put(w, "waiting", view->waiting, view->waiting_count);
     json_close_object(w);
 }
 
@@ -48,16 +49,50 @@ static void answer_document(struct call *call)
     call_answer(call, 200);
 }
 
+static bool document_named(const struct call *call, struct err *err)
+{
+    return call->name.len <= TASK_DOCUMENT_MAX ||
+           err_field(err, "documentId", "documentId must be at most %d bytes", TASK_DOCUMENT_MAX);
+}
+
 bool on_document_show(struct call *call, struct err *err)
 {
-    if (call->name.len > TASK_DOCUMENT_MAX) {
-        return err_field(err, "documentId", "documentId must be at most %d bytes",
-                         TASK_DOCUMENT_MAX);
-    }
-    if (!ask(call, COMMAND_DOCUMENT, answer_document, err)) {
+    if (!document_named(call, err) || !ask(call, COMMAND_DOCUMENT, answer_document, err)) {
         return false;
     }
     ((struct command *)call->own)->document.document = call->name;
+    return true;
+}
+
+/* Taken back: the answer is the document as it stands then. */
+static void answer_released(struct call *call)
+{
+    const struct command *command = call->own;
+    struct json_writer w = call_writer(call);
+    write_document(&w, &command->document.view, true);
+    call_answer(call, call->status);
+}
+
+static void look_again(struct call *call)
+{
+    const struct command_release release = ((struct command *)call->own)->release;
+    call->status = release.is_asked ? 202 : 200;
+    call->own = call_command(call, COMMAND_DOCUMENT);
+    ((struct command *)call->own)->document.document = release.document;
+    call->done = answer_released;
+}
+
+bool on_document_release(struct call *call, struct err *err)
+{
+    if (!str_absent(call_user(call))) {
+        return err_set(err, ERR_FORBIDDEN,
+                       "a token of one user may not release: the document may be another's");
+    }
+    if (!document_named(call, err) || !call_body(call, NULL, true, NULL, NULL, err) ||
+        !ask(call, COMMAND_RELEASE, look_again, err)) {
+        return false;
+    }
+    ((struct command *)call->own)->release = (struct command_release){.document = call->name};
     return true;
 }
 
@@ -72,6 +107,10 @@ static void answer_documents(struct call *call)
     json_close_array(&w);
     call_answer(call, 200);
 }
+
+struct documents_in {
+    size_t limit;
+};
 
 static bool take_locked(const struct form_row *row, struct str value, void *into, struct err *err)
 {
@@ -88,15 +127,20 @@ static const struct form_row documents_rows[] = {
      .hook = &locked_hook,
      .schema = "{\"type\":\"boolean\",\"const\":true}",
      .about = "Only locked documents are known as such."},
+    FORM_ROW("limit", struct documents_in, limit, FORM_SIZE, FORM_SET | FORM_DEFAULT, .min = 1,
+             .max = DOCUMENTS_MAX, .standard = DOCUMENTS_MAX, .about = "At most so many."),
 };
 const struct form documents_form = FORM(documents_rows);
 
 bool on_document_list(struct call *call, struct err *err)
 {
-    if (!call_asked(call, &documents_form, NULL, err)) {
+    struct documents_in in = {.limit = DOCUMENTS_MAX};
+    if (!call_asked(call, &documents_form, &in, err)) {
         return false;
     }
-    call->own = call_command(call, COMMAND_DOCUMENTS);
+    struct command *command = call_command(call, COMMAND_DOCUMENTS);
+    command->document.most = in.limit;
+    call->own = command;
     call->done = answer_documents;
     return true;
 }

@@ -44,6 +44,7 @@ static const struct command_row rows[COMMAND_KINDS] = {
     [COMMAND_WHY]        = {"why",        BY_CLIENT,             ASKS,   DECIDED,   .decide = on_why},
     [COMMAND_DOCUMENT]   = {"document",   BY_CLIENT,             ASKS,   DECIDED,   .decide = on_document},
     [COMMAND_DOCUMENTS]  = {"documents",  BY_CLIENT,             ASKS,   DECIDED,   .decide = on_documents},
+    [COMMAND_RELEASE]    = {"release",    BY_OPERATOR | BY_FLEET, WRITES, COMMITTED, .decide = on_release},
     [COMMAND_WORKERS]    = {"workers",    BY_CLIENT | BY_FLEET,  ASKS,   DECIDED,   .decide = on_workers},
     [COMMAND_WORKER]     = {"worker",     BY_OPERATOR | BY_FLEET, ASKS,  DECIDED,   .decide = on_worker},
     [COMMAND_BEAT]       = {"beat",       BY_CLIENT | BY_SERVER, ASKS,   DECIDED,   .decide = on_beat},

@@ -50,6 +50,7 @@ enum command_kind {
     COMMAND_WHY,
     COMMAND_DOCUMENT,
     COMMAND_DOCUMENTS,
+    COMMAND_RELEASE,
     COMMAND_WORKERS,
     COMMAND_WORKER,
     COMMAND_BEAT,
@@ -288,6 +289,7 @@ struct command_why {
     size_t count;
 };
 
+#define DOCUMENTS_MAX ((size_t)1000) /* of one list */
 struct document_view {
     struct str document;
     bool locked;
@@ -296,13 +298,22 @@ struct document_view {
     int64_t since_ms;
     struct task_id *waiting;
     size_t waiting_count;
+    int64_t line; /* so many wait, however many are told */
 };
 
 struct command_document {
     struct str document;       /* DOCUMENT */
+    size_t most;               /* DOCUMENTS */
     struct document_view view; /* out of DOCUMENT */
-    struct document_view *all; /* out of DOCUMENTS: the locked ones, without waiting lines */
+    struct document_view *all; /* out of DOCUMENTS: the locked ones, and who waits there first */
     size_t count;
+};
+
+struct command_release {
+    struct str document;
+    bool is_heard; /* another node asks: only for this attempt, and only if it runs here */
+    int32_t attempt;
+    bool is_asked; /* out: it runs on another node, which is told */
 };
 
 struct worker_view {
@@ -412,6 +423,7 @@ struct command {
         struct command_queues queues;
         struct command_why why;
         struct command_document document;
+        struct command_release release;
         struct command_workers workers;
         struct command_worker worker;
         struct command_beat beat;

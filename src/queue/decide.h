@@ -48,6 +48,7 @@ void on_series(struct batch *batch, struct command *command); /* series.c */
 void on_why(struct batch *batch, struct command *command);    /* why.c */
 void on_document(struct batch *batch, struct command *command);
 void on_documents(struct batch *batch, struct command *command);
+void on_release(struct batch *batch, struct command *command); /* release.c */
 
 void on_clock(struct batch *batch, struct command *command); /* timer.c */
 void on_wake(struct batch *batch, struct command *command);

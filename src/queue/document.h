@@ -8,8 +8,7 @@
 
 #include "queue/command.h"
 
-#define WAITING_MAX   ((size_t)1000)
-#define DOCUMENTS_MAX ((size_t)1000)
+#define WAITING_MAX ((size_t)1000)
 
 bool document_look(struct batch *batch, struct str document, size_t most, struct arena *arena,
                    struct document_view *out);

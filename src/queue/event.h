@@ -20,6 +20,7 @@ enum event_kind {
     EVENT_CANCEL,   /* a cancel was requested of a running task: for the node that runs it */
     EVENT_SIGN_OUT, /* a browser has left: for other nodes; `text` says which session it was */
     EVENT_WORKER,   /* what is asked of a worker outside: for the nodes that it speaks to */
+    EVENT_RELEASE,  /* an attempt should let its document go: for the node that runs it */
     EVENT_KINDS
 };
 

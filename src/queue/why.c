@@ -42,7 +42,8 @@ static struct document_view view_memory(struct batch *batch, const struct broker
                                  .locked = from->held,
                                  .worker = STR_NONE,
                                  .waiting = from->waiting,
-                                 .waiting_count = from->waiting_count};
+                                 .waiting_count = from->waiting_count,
+                                 .line = (int64_t)from->line};
     if (from->held) {
         view.task = from->holder;
         view_holder(batch, arena, &view);
@@ -58,7 +59,8 @@ static struct document_view view_row(const struct store_document *from)
                                   .worker = from->worker,
                                   .since_ms = from->since_ms,
                                   .waiting = from->waiting,
-                                  .waiting_count = from->waiting_count};
+                                  .waiting_count = from->waiting_count,
+                                  .line = from->line};
 }
 
 bool document_look(struct batch *batch, struct str document, size_t most, struct arena *arena,
@@ -113,7 +115,7 @@ static void list_rows(struct batch *batch, struct command *command)
     if (!batch_begin(batch)) {
         return;
     }
-    if (!tx_documents(batch->tx, DOCUMENTS_MAX, command->arena, &rows, &n, &err)) {
+    if (!tx_documents(batch->tx, command->document.most, command->arena, &rows, &n, &err)) {
         batch_fail_store(batch, &err);
         return;
     }
@@ -127,11 +129,15 @@ static void list_rows(struct batch *batch, struct command *command)
 static void list_memory(struct batch *batch, struct command *command)
 {
     struct broker_document *found;
-    size_t n = broker_documents(batch->engine->broker, DOCUMENTS_MAX, &batch->arena, &found);
+    size_t n =
+        broker_documents(batch->engine->broker, command->document.most, &batch->arena, &found);
     command->document.all = arena_array(command->arena, struct document_view, n);
     command->document.count = n;
     for (size_t i = 0; i < n; i++) {
-        command->document.all[i] = view_memory(batch, &found[i], command->arena);
+        struct broker_document whole;
+        broker_document(batch->engine->broker, found[i].document, DOCUMENT_FIRST, command->arena,
+                        &whole);
+        command->document.all[i] = view_memory(batch, &whole, command->arena);
     }
 }
 

@@ -58,7 +58,9 @@ struct store_document {
     int64_t since_ms;
     struct task_id *waiting;
     size_t waiting_count;
+    int64_t line; /* out of tx_documents(): so many wait, however many are told */
 };
+#define DOCUMENT_FIRST 10 /* of those who wait are told with each of a list of documents */
 MUST_CHECK bool tx_document(struct tx *tx, struct str document, size_t most, struct arena *arena,
                             struct store_document *out, struct err *err);
 MUST_CHECK bool tx_documents(struct tx *tx, size_t most, struct arena *arena,

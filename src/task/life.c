@@ -299,6 +299,19 @@ static void void_lease(struct task *task, enum task_outcome outcome, int64_t now
     task->token = 0;
 }
 
+bool task_take_back(struct task *task, int64_t now_ms, struct err *err)
+{
+    if (!task_life_allows(task->state, EV_RELEASE, NULL)) {
+        return move(task, EV_RELEASE, now_ms, err);
+    }
+    void_lease(task, OUTCOME_RELEASED, now_ms);
+    if (task->cancel_requested) {
+        task->outcome = OUTCOME_CANCELLED;
+        return end_cancelled(task, now_ms, err);
+    }
+    return move(task, EV_RELEASE, now_ms, err);
+}
+
 bool task_time_out(struct task *task, double chance, int64_t now_ms, struct err *err)
 {
     if (!task_life_allows(task->state, EV_TIME_OUT, NULL)) {

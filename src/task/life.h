@@ -79,6 +79,10 @@ MUST_CHECK bool task_release(struct task *task, int64_t delay_ms, int64_t now_ms
  * (RETRYING, FAILED and CANCELLED all answer a repeated fail) and no newer attempt has started. */
 bool task_repeats(const struct task *task, struct task_lease lease, enum task_outcome outcome);
 
+/* An operator takes the task from its attempt, whose lease is void; it is QUEUED at its old place.
+ */
+MUST_CHECK bool task_take_back(struct task *task, int64_t now_ms, struct err *err);
+
 /* The attempt ran past timeout_ms, or its lease ended: retried while the budget lasts. */
 MUST_CHECK bool task_time_out(struct task *task, double chance, int64_t now_ms, struct err *err);
 MUST_CHECK bool task_lose(struct task *task, double chance, int64_t now_ms, struct err *err);

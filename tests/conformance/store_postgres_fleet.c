@@ -407,6 +407,7 @@ TEST(documents_tell_their_holder_and_who_waits)
     CHECK_OK(tx_documents(tx, 9, &p.b.arena, &all, &count, &err));
     CHECK_EQ(count, 1);
     CHECK_STR(all[0].document, "d");
+    CHECK(all[0].line >= 2 && id_eq(all[0].waiting[0], first.id));
 }
 
 TEST(the_oldest_is_known_for_each_queue_and_for_all)

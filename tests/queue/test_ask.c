@@ -119,9 +119,13 @@ TEST(a_document_shows_its_holder_and_its_line)
     CHECK_EQ(view.waiting_count, 2);
     CHECK(id_eq(view.waiting[0], urgent));
     CHECK(id_eq(view.waiting[1], second));
-    struct call *all = bench_run(&b, bench_call(&b, COMMAND_DOCUMENTS));
+    struct call *all = bench_call(&b, COMMAND_DOCUMENTS);
+    all->command.document.most = 5;
+    bench_run(&b, all);
     CHECK_EQ(all->command.document.count, 1);
     CHECK_STR(all->command.document.all[0].document, "d");
+    CHECK_EQ(all->command.document.all[0].line, 2);
+    CHECK(id_eq(all->command.document.all[0].waiting[0], urgent));
 }
 
 TEST(queues_show_their_counts_by_name)

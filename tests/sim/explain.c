@@ -138,7 +138,20 @@ static bool by_one(const struct command *command, const struct known *known)
     }
 }
 
-static bool by_call(const struct call *call, const struct known *known)
+/* An operator took the document away: what runs inside the server keeps it until it has stopped. */
+static bool by_release(const struct command_release *release, struct known *known)
+{
+    const struct seen *was = &known->seen, *now = &known->next;
+    bool ends = was->cancel_requested || (!id_none(was->parent) && now->state == TASK_CANCELLED);
+    known->taken_back =
+        was->document >= 0 && str_eq(release->document, sim_documents[was->document]) &&
+        was->state == TASK_RUNNING && !was->container && now->attempt == was->attempt &&
+        now->token == 0 && now->retries == was->retries && now->queued_ms == was->queued_ms &&
+        now->state == (ends ? TASK_CANCELLED : TASK_QUEUED);
+    return known->taken_back;
+}
+
+static bool by_call(const struct call *call, struct known *known)
 {
     const struct command *command = &call->command;
     if (command->kind == COMMAND_BULK) {
@@ -158,6 +171,8 @@ static bool by_call(const struct call *call, const struct known *known)
         return by_heartbeat(&command->heartbeat, known);
     case COMMAND_FINISH:
         return by_finish(&command->finish, known);
+    case COMMAND_RELEASE:
+        return by_release(&command->release, known);
     default:
         return sim_is_one(command->kind) && by_one(command, known);
     }

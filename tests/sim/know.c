@@ -152,15 +152,17 @@ static void settle_cancel(const struct sim *sim, struct known *known)
     }
 }
 
-/* A run function cannot be stopped by force: its attempt ends without it. */
+/* A run function cannot be stopped by force: its attempt ends without it. So does whatever runs in
+ * the server when its document is taken away. */
 static void settle_attempt(struct known *known)
 {
     bool ended = known->seen.state == TASK_RUNNING &&
                  (known->next.state != TASK_RUNNING || known->next.attempt != known->seen.attempt);
     if (ended) {
-        known->strays = known->seen.kind == WORKER_RUN && known->gives_up;
+        known->strays = (known->seen.kind == WORKER_RUN && known->gives_up) ||
+                        (known->seen.kind != WORKER_REMOTE && known->taken_back);
         known->stop_at_ms = 0;
-        known->orphaned = known->gives_up = false;
+        known->orphaned = known->gives_up = known->taken_back = false;
     }
 }
 

@@ -78,6 +78,7 @@ struct known {
     int64_t stop_at_ms;      /* in the server: told to stop, and given up then; 0: not told */
     bool orphaned;           /* in the server: the machine stopped under it */
     bool gives_up;           /* ... in this batch, for that reason */
+    bool taken_back;         /* ... or because an operator wanted its document */
     bool strays;             /* its run function was given up and has not returned */
 };
 

@@ -126,6 +126,20 @@ static void do_queue(struct sim *sim)
     world_give(sim, call);
 }
 
+static void do_release(struct sim *sim)
+{
+    struct call *call = world_call(sim, COMMAND_RELEASE);
+    size_t document = sim_pick(sim, DOCUMENTS);
+    for (size_t i = 0; i < sim->known_count && sim_chance(sim, 98); i++) {
+        const struct seen *seen = &sim->known[i].seen;
+        bool holds = !sim->known[i].gone && seen->state == TASK_RUNNING && seen->document >= 0;
+        document = holds ? (size_t)seen->document : document; /* mostly one that is held */
+    }
+    call->command.release.document = sim_documents[document];
+    sim_trace(sim, "release document " STR_FMT, STR_ARG(call->command.release.document));
+    world_give(sim, call);
+}
+
 static void do_ask(struct sim *sim)
 {
     const struct known *known = any_task(sim);
@@ -398,7 +412,8 @@ static const struct {
             {2, do_remove},      {1, do_bulk},       {3, do_queue},    {2, do_ask},
             {3, do_stop},        {1, do_why},        {2, do_return},   {18, do_time},
             {2, do_full},        {1, do_cut_off},    {1, world_crash}, {2, do_lose_hint},
-            {1, do_double_hint}, {3, do_stale_hint}, {3, do_race},     {8, outage_step}};
+            {1, do_double_hint}, {3, do_stale_hint}, {3, do_race},     {8, outage_step},
+            {3, do_release}};
 
 void step_any(struct sim *sim)
 {

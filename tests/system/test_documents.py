@@ -1,10 +1,12 @@
 # tests/system/test_documents.py: one attempt at a time for each document (G3).
 #
 # SPDX-License-Identifier: MIT
+import os
 import threading
 import urllib.parse
 
-from errand import START, check, has, later, main, same, test, together
+from errand import START, check, has, later, main, same, test, together, wait_for
+from tokens import ROLES, make_token
 
 
 def document(s, name):
@@ -67,7 +69,16 @@ def a_document_says_who_holds_it(s):
     listed = s.get("/api/documents", locked="true")
     listed = listed["documents"] if isinstance(listed, dict) else listed
     same([d["documentId"] for d in listed], [name])
-    has(listed[0], locked=True, taskId=task["id"], workerId="holder", since=later(START, 1000))
+    has(listed[0], locked=True, taskId=task["id"], workerId="holder", since=later(START, 1000), waitingCount=1,
+        waiting=[waiting["id"]])
+    more = [s.create(documentId=name, priority="HIGH")["id"] for _ in range(12)]
+    has(s.get("/api/documents")[0], waitingCount=13, waiting=more[:10])
+    s.create(documentId="e")
+    s.claim_one()
+    same(len(s.get("/api/documents", limit=1)), 1)
+    same([(each["documentId"], each["waitingCount"], each["waiting"]) for each in s.get("/api/documents")][1], ("e", 0, []))
+    for wrong in (0, 1001, "x"):
+        s.get("/api/documents", 400, limit=wrong)
     s.complete(held)
     has(document(s, name), locked=False)
 
@@ -175,6 +186,153 @@ def workers_in_a_hurry_never_share_a_document(s):
         return done
     same(sum(together(*[work] * 6)), 250)
     same(doubled, [])
+
+
+# ---- Taken away by an operator ----
+
+
+def take(s, document, expect=200):
+    return s.post(f"/api/documents/{document}/release", None, expect)
+
+
+@test(clock=START)
+def a_released_document_leaves_its_holder_with_a_void_lease(s):
+    first = s.create(documentId="d", maxRetries=0)
+    second = s.create(documentId="d", priority="HIGH")
+    third = s.create(documentId="d")
+    s.patch(second, priority="LOW")
+    held = s.claim_one("w1")
+    same(held["id"], first["id"])
+    answer = take(s, "d")
+    same((answer["documentId"], answer["locked"]), ("d", False))
+    same(answer["waiting"], [first["id"], third["id"], second["id"]])
+    shown = s.show(first)
+    has(shown, state="QUEUED", retries=0, attempt=1, queuedAt=first["queuedAt"], workerId=None)
+    same(shown["attempts"][0]["outcome"], "RELEASED")
+    for verb in ("heartbeat", "complete", "fail", "release"):
+        same(s.finish(verb, held, 409)["error"]["code"], "lease_lost", verb)
+    again = s.claim_one("w2")
+    has(again, id=first["id"], attempt=2)
+    s.complete(held, 409)
+    s.complete(again)
+    same(s.claim_one("w1")["id"], third["id"])
+    s.doctor()
+
+
+@test()
+def a_claim_that_waits_gets_the_released_task(s):
+    task = s.create(documentId="d")
+    held = s.claim_one("w1")
+
+    def wait():
+        return s.claim("w2", waitMs=30000)
+
+    def let_go():
+        wait_for(lambda: s.get("/api/stats")["waitingClaims"] == 1, "the claim that waits")
+        return take(s, "d")
+
+    claimed, _ = together(wait, let_go)
+    same([each["id"] for each in claimed], [task["id"]])
+    s.complete(held, 409)
+    s.complete(claimed[0])
+
+
+@test()
+def what_nobody_holds_or_nobody_can_give_is_not_released(s):
+    take(s, "nothing", 409)
+    s.create(documentId="d", delayMs=60000)
+    take(s, "d", 409)
+    s.call("POST", "/api/documents/" + "x" * 300 + "/release", None, 400)
+    s.call("POST", "/api/documents/d/release", {"force": True}, 400)
+    s.call("GET", "/api/documents/d/release", None, 405)
+    team = s.post("/api/teams", {"prompt": "p", "documentId": "t", "teammates": [{"role": "a"}],
+                                 "tasks": [{"id": "1", "title": "one", "description": "d"}]}, 202)
+    wait_for(lambda: s.get("/api/documents/t")["locked"], "the team's document")
+    refused = take(s, "t", 409)
+    check(team["teamId"] in refused["error"]["message"] and "team" in refused["error"]["message"], refused)
+    same(s.get(f"/api/teams/{team['teamId']}")["status"], "running")
+
+
+@test()
+def a_cancelled_attempt_that_is_released_is_cancelled(s):
+    s.create(documentId="d")
+    held = s.claim_one()
+    s.cancel(held, 202)
+    same(take(s, "d")["locked"], False)
+    same(s.state(held), "CANCELLED")
+    s.complete(held, 409)
+
+
+@test(clock=START)
+def a_batch_keeps_its_document_and_its_child_is_taken_back(s):
+    parent = s.create(documentId="d", children=[{"taskType": "c", "maxRetries": 1}, {"taskType": "c"}])
+    other = s.create(documentId="d")
+    held = s.claim_one(taskTypes=["c"])
+    answer = take(s, "d")
+    same((answer["locked"], answer["taskId"]), (True, parent["id"]))
+    same([s.state(held), s.state(parent)], ["QUEUED", "RUNNING"])
+    s.complete(held, 409)
+    again = s.claim_one()
+    has(again, id=held["id"], attempt=2, retries=0)
+    s.fail(again)
+    refused = take(s, "d", 409)  # its child is RETRYING
+    check(parent["id"] in refused["error"]["message"], refused)
+    s.advance(5000)
+    s.complete(s.claim_one())
+    s.complete(s.claim_one())
+    same(s.state(parent), "COMPLETED")
+    same(s.claim_one()["id"], other["id"])
+    s.doctor()
+
+
+@test()
+def work_in_the_server_stops_before_its_document_is_given_on(s):
+    long = s.create("sleep", payload={"ms": 600000}, documentId="d", maxRetries=0)
+    wait_for(lambda: s.state(long) == "RUNNING")
+    s.post("/api/queues/default/pause")
+    other = s.create("remote", documentId="d", queue="q", priority="CRITICAL")
+    take(s, "d")
+    has(s.show(long), state="QUEUED", retries=0, attempt=1)
+    claimed = s.claim_one(queues=["q"], waitMs=20000)
+    same(claimed["id"], other["id"])
+    same(s.get("/api/documents/d")["taskId"], other["id"])
+    s.complete(claimed)
+    s.post("/api/queues/default/resume")
+    wait_for(lambda: s.state(long) == "RUNNING", "its second attempt")
+    s.cancel(long, 202)
+    wait_for(lambda: s.state(long) == "CANCELLED")
+    s.doctor()
+
+
+@test(server=False)
+def a_command_is_stopped_or_killed_before_its_document_is_given_on(nest):
+    script = nest.file("stay.sh", "#!/bin/sh\ntrap '' TERM\necho here >> \"$HOME/ran\"\nwhile :; do sleep 0.1; done\n")
+    os.chmod(script, 0o755)
+    config = nest.file("errand.conf", f"[workers]\ngrace = 1s\n[handler.stay]\nexec = {script}\nenv.HOME = {nest.root}\n")
+    s = nest.server(args=("--config", config))
+    task = s.create("stay", documentId="d")
+    wait_for(lambda: os.path.exists(os.path.join(nest.root, "ran")), "the command")
+    s.post("/api/queues/default/pause")
+    other = s.create("remote", documentId="d", queue="q")
+    answer = take(s, "d")
+    has(s.show(task), state="QUEUED", retries=0)
+    if answer["locked"]:  # until it is killed
+        take(s, "d", 409)
+    same(s.claim_one(queues=["q"], waitMs=20000)["id"], other["id"])
+    same(s.state(task), "QUEUED")
+
+
+@test()
+def releasing_is_for_admins_of_no_particular_user(s):
+    s.create(documentId="d")
+    s.claim_one()
+    made = {role: make_token(s.nest, s.data, role) for role in ROLES}
+    made["own"] = make_token(s.nest, s.data, "admin", "--user", "ann")
+    wait_for(lambda: s.raw("GET", "/api/tasks").status == 401)
+    for role, token in made.items():
+        got = s.raw("POST", "/api/documents/d/release", headers={"Authorization": f"Bearer {token}"}).status
+        same(got, 200 if role == "admin" else 403, role)
+    same(s.raw("POST", "/api/documents/d/release").status, 401)
 
 
 main()

@@ -56,6 +56,31 @@ def every_node_shows_the_series_of_all(nest):
         wait_for(lambda: (told(at)[0], told(at)[3]) == (created, 4), f"node {at} to tell of the third")
 
 
+@test(server=False)
+def a_document_is_taken_from_its_holder_on_another_node(nest):
+    fleet = Fleet(nest, nodes=0)
+    fleet.add(args=("--workers", "1"))
+    fleet.add()
+    fleet.wait_together()
+    here, there = fleet.node(0), fleet.node(1)
+    remote = here.create("t", documentId="r", maxRetries=0)
+    held = here.claim_one("w", taskTypes=["t"])
+    waits = [there.create("t", documentId="r", priority="LOW")["id"] for _ in range(12)]
+    row = next(each for each in there.get("/api/documents") if each["documentId"] == "r")
+    has(row, taskId=remote["id"], waitingCount=12, waiting=waits[:10], workerId="w")
+    there.post("/api/documents/r/release")
+    has(there.show(remote), state="QUEUED", retries=0)
+    here.complete(held, 409)
+    same(there.claim_one("w", taskTypes=["t"])["id"], remote["id"])
+    inside = here.create("sleep", documentId="d", payload={"ms": 600000}, maxRetries=0)
+    wait_for(lambda: there.state(inside) == "RUNNING")
+    there.post("/api/queues/default/pause")
+    other = there.create("u", documentId="d", queue="q")
+    there.post("/api/documents/d/release", None, 202)
+    same(there.claim_one("w", queues=["q"], waitMs=30000)["id"], other["id"])
+    has(there.show(inside), state="QUEUED", retries=0)
+
+
 def killed_leader(fleet):
     """Another leads in time, fires what is due, and the dead one is forgotten."""
     leader = fleet.leader()

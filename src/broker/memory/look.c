@@ -47,6 +47,10 @@ void memory_document(struct broker *broker, struct str document, size_t most, st
     }
     out->held = document_held(known);
     out->holder = out->held ? known->holder : TASK_ID_NONE;
+    LIST_EACH(&known->groups, at)
+    {
+        out->line += line_count(&group_of(at)->line);
+    }
     size_t count;
     struct spot **spots = candidates(known, most, arena, &count);
     if (count > 0) {

@@ -40,12 +40,24 @@ SELECT l.document, l.holder, l.since_ms,
  WHERE l.document = $document;
 
 -- name: list_documents
--- Documents that are held, by name.
+-- Documents that are held, by name: a row for each of the first who wait for it, in start order, or one without. Of a line
+-- that is longer than ten thousand only as many are looked at: somebody looks at this every second.
+WITH held AS (
+    SELECT document, holder, since_ms FROM doc_lease ORDER BY document LIMIT $most
+)
 SELECT l.document, l.holder, l.since_ms,
-       (SELECT t.worker FROM task t WHERE t.document = l.document AND t.state = :RUNNING AND NOT t.container LIMIT 1)
-  FROM doc_lease l
- ORDER BY l.document
- LIMIT $most;
+       (SELECT t.worker FROM task t WHERE t.document = l.document AND t.state = :RUNNING AND NOT t.container LIMIT 1),
+       coalesce(w.line, 0), w.id
+  FROM held l
+  LEFT JOIN LATERAL (
+       SELECT q.id, count(*) OVER () AS line, row_number() OVER (ORDER BY -q.priority, q.queued_ms, q.id) AS place
+         FROM (SELECT t.id, t.priority, t.queued_ms
+                 FROM task t
+                WHERE t.document = l.document AND t.state = :QUEUED AND NOT t.container
+                LIMIT 10000) q
+        ORDER BY place
+        LIMIT $first) w ON true
+ ORDER BY l.document, w.place;
 
 -- name: list_waiting
 -- Who waits for a document, in start order.

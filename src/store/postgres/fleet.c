@@ -122,14 +122,24 @@ bool pg_documents(struct tx *base, size_t most, struct arena *arena, struct stor
     SCOPED(args_fini) struct args args;
     args_init(&args, false);
     arg_int(&args, (int64_t)MIN(most, (size_t)INT32_MAX));
+    arg_int(&args, DOCUMENT_FIRST);
     struct pg_call call = {.sql = PG_LIST_DOCUMENTS, .args = &args};
     if (!pg_tx_run(PG_TX(base), &call, 1, TX_READS, err)) {
         return err_wrap(err, "list documents");
     }
-    *count = get_count(call.result);
-    *out = arena_array(arena, struct store_document, *count);
-    for (size_t i = 0; i < *count; i++) {
-        read_document(call.result, i, arena, &(*out)[i]);
+    *count = 0;
+    *out = arena_array(arena, struct store_document, get_count(call.result));
+    for (size_t i = 0; i < get_count(call.result); i++) {
+        struct store_document *last = *count == 0 ? NULL : &(*out)[*count - 1];
+        if (last == NULL || !str_eq(last->document, get_str(call.result, i, 0))) {
+            last = &(*out)[(*count)++];
+            read_document(call.result, i, arena, last);
+            last->line = get_int(call.result, i, 4);
+            last->waiting = arena_array(arena, struct task_id, DOCUMENT_FIRST);
+        }
+        if (last->line > 0) {
+            last->waiting[last->waiting_count++] = get_id(call.result, i, 5);
+        }
     }
     pg_calls_fini(&call, 1);
     return true;
