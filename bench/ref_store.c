@@ -84,8 +84,8 @@ static void save(struct pace *pace, struct tx *tx, size_t from, size_t n, const 
     struct task_change *changes = mem_array(NULL, n, sizeof *changes);
     struct err err = ERR_INIT;
     for (size_t i = 0; i < n; i++) {
-        changes[i] = (struct task_change){
-            .was = &was[i], .now = &pace->tasks[from + i], .ended = ended, .blind = ended};
+        changes[i] =
+            (struct task_change){.was = &was[i], .now = &pace->tasks[from + i], .ended = ended};
     }
     must(tx_save(tx, changes, n, &err), &err);
     must(tx_commit(&tx, &err), &err);
@@ -95,7 +95,7 @@ static void save(struct pace *pace, struct tx *tx, size_t from, size_t n, const 
     mem_free(changes);
 }
 
-static void start(struct pace *pace, size_t from, size_t n)
+static void step(struct pace *pace, size_t from, size_t n, bool ends)
 {
     struct task_load *loads = mem_array(NULL, n, sizeof *loads);
     struct task *was = mem_array(NULL, n, sizeof *was);
@@ -104,33 +104,33 @@ static void start(struct pace *pace, size_t from, size_t n)
     struct tx *tx = NULL;
     must(store_begin(pace->store, &tx, &err), &err);
     for (size_t i = 0; i < n; i++) {
+        const struct task *task = &pace->tasks[from + i];
         loads[i] = (struct task_load){
-            .id = pace->tasks[from + i].id, .arena = &arena, .whole = true, .starts = true};
+            .id = task->id, .arena = &arena, .whole = true, .starts = !ends, .token = task->token};
     }
     must(tx_load(tx, loads, n, &err), &err);
     for (size_t i = 0; i < n; i++) {
         struct task_claim claim = {STR("worker-1"), LEASE_MS, rand_u64(&pace->rand) | 1};
+        struct task *task = &pace->tasks[from + i];
         was[i] = loads[i].task;
-        must(task_start(&pace->tasks[from + i], &claim, now_ms(), &err), &err);
+        must(ends ? task_complete(task, STR("{\"ok\":true}"), now_ms(), &err)
+                  : task_start(task, &claim, now_ms(), &err),
+             &err);
     }
-    save(pace, tx, from, n, was, false);
+    save(pace, tx, from, n, was, ends);
     arena_fini(&arena);
     mem_free(loads);
     mem_free(was);
 }
 
+static void start(struct pace *pace, size_t from, size_t n)
+{
+    step(pace, from, n, false);
+}
+
 static void complete(struct pace *pace, size_t from, size_t n)
 {
-    struct task *was = mem_array(NULL, n, sizeof *was);
-    struct err err = ERR_INIT;
-    struct tx *tx = NULL;
-    must(store_begin(pace->store, &tx, &err), &err);
-    for (size_t i = 0; i < n; i++) {
-        was[i] = pace->tasks[from + i];
-        must(task_complete(&pace->tasks[from + i], STR("{\"ok\":true}"), now_ms(), &err), &err);
-    }
-    save(pace, tx, from, n, was, true);
-    mem_free(was);
+    step(pace, from, n, true);
 }
 
 /* User and system time of a process and its children so far, in microseconds. */
@@ -168,12 +168,12 @@ static int64_t spent_us(long server)
 }
 
 /* All batches, one step each; prints how long that took. */
-static void run(struct pace *pace, long server, void (*step)(struct pace *, size_t, size_t),
+static void run(struct pace *pace, long server, void (*one)(struct pace *, size_t, size_t),
                 const char *name)
 {
     int64_t began_us = clock_real_mono_us(), spent = server > 0 ? spent_us(server) : 0;
     for (size_t from = 0; from < pace->count; from += pace->batch) {
-        step(pace, from, MIN(pace->batch, pace->count - from));
+        one(pace, from, MIN(pace->batch, pace->count - from));
     }
     double each = (double)(clock_real_mono_us() - began_us) / (double)pace->count;
     printf("%s %.0f/s", name, 1e6 / each);

@@ -102,6 +102,7 @@ void batch_need(struct batch *batch, struct task_id id, bool whole)
     }
     item->whole = item->whole || whole;
     item->starts = false;
+    item->token = 0;
     batch->missing += !counted && is_missing(item);
 }
 
@@ -110,6 +111,13 @@ void batch_need_start(struct batch *batch, struct task_id id)
     bool first = find(batch, id) == NULL;
     batch_need(batch, id, true);
     find(batch, id)->starts = first;
+}
+
+void batch_need_end(struct batch *batch, struct task_id id, uint64_t token)
+{
+    bool first = find(batch, id) == NULL;
+    batch_need(batch, id, true);
+    find(batch, id)->token = first ? token : 0;
 }
 
 static size_t list_missing(struct batch *batch, struct task_load *loads, struct item **items)
@@ -121,7 +129,8 @@ static size_t list_missing(struct batch *batch, struct task_load *loads, struct 
             loads[n] = (struct task_load){.id = item->id,
                                           .arena = &batch->arena,
                                           .whole = item->whole,
-                                          .starts = item->starts};
+                                          .starts = item->starts,
+                                          .token = item->token};
             items[n++] = item;
         }
     }

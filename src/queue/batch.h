@@ -99,6 +99,8 @@ bool batch_save(struct batch *batch);
 void batch_need(struct batch *batch, struct task_id id, bool whole);
 /* The same, whole, of a task that is only to be started: its row need not be locked. */
 void batch_need_start(struct batch *batch, struct task_id id);
+/* ... of one whose attempt is only to be ended. */
+void batch_need_end(struct batch *batch, struct task_id id, uint64_t token);
 bool batch_load(struct batch *batch); /* everything that was needed and is not there yet */
 struct item *batch_item(struct batch *batch, struct task_id id); /* loaded; NULL: store error */
 struct item *batch_peek(const struct batch *batch, struct task_id id);     /* NULL: not loaded */

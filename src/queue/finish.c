@@ -64,7 +64,7 @@ void prepare_finish(struct batch *batch, struct command *command)
 {
     const struct command_finish *ends = command_ends(command);
     for (size_t i = 0; i < ends->count; i++) {
-        batch_need(batch, ends->items[i].id, true);
+        batch_need_end(batch, ends->items[i].id, ends->items[i].lease.token);
     }
 }
 

@@ -83,9 +83,6 @@ void tx_close(struct tx **tx)
 
 bool tx_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        loads[i].tied = true; /* until the store knows better */
-    }
     return tx->ops->load(tx, loads, n, err);
 }
 

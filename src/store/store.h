@@ -71,10 +71,11 @@ void tx_close(struct tx **tx); /* rolls back what was not committed; NULL is wel
 struct task_load {
     struct task_id id;
     struct arena *arena;
-    bool whole;  /* false: without payload, metadata, tags and result */
-    bool starts; /* it is loaded to be started, if it can be */
+    bool whole;     /* false: without payload, metadata, tags and result */
+    bool starts;    /* it is loaded to be started, if it can be */
+    uint64_t token; /* of the attempt that is to be ended; 0: none. Of one that began here the store
+                       may tell from memory, and then the end alone decides as a start does */
     bool found;
-    bool tied; /* out: others may depend on it, or it on others */
     struct task task;
 };
 MUST_CHECK bool tx_load(struct tx *tx, struct task_load *loads, size_t n, struct err *err);
@@ -106,11 +107,8 @@ struct task_change {
     const struct task *now;
     bool ended;
     bool keeps_document; /* the task leaves RUNNING, but its document stays leased to it */
-    bool blind;     /* `was` was not loaded in this transaction, but kept from one in which it was
-                       not `tied`: applied only if it still is not. Only for a start and for an end of
-                       an attempt that completed; whatever else the row says meanwhile stays */
-    struct str log; /* lines to add to the attempt's log, or absent */
-    bool applied;   /* out */
+    struct str log;      /* lines to add to the attempt's log, or absent */
+    bool applied;        /* out */
 };
 MUST_CHECK bool tx_save(struct tx *tx, struct task_change *changes, size_t n, struct err *err);
 

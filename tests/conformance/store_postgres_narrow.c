@@ -40,7 +40,8 @@ static struct task completed(struct pair *p, const struct task *task)
 static void save_there(struct pair *p, const struct task *was, const struct task *now)
 {
     struct err err = ERR_INIT;
-    struct task_change change = {.was = was, .now = now};
+    bool ended = was->state == TASK_RUNNING && now->state != TASK_RUNNING;
+    struct task_change change = {.was = was, .now = now, .ended = ended};
     struct tx *tx = pair_begin(p->other);
     CHECK_OK(tx_save(tx, &change, 1, &err));
     CHECK(change.applied);
@@ -110,62 +111,127 @@ TEST(a_start_that_came_too_late_is_a_conflict_once_and_refused_the_next_time)
     check_healthy(&p.b);
 }
 
-TEST(an_end_from_memory_is_applied_unless_somebody_has_come_to_depend_on_it)
+/* Starts it in this node's store, as a claim does; from then on its end needs no load. */
+static struct task hold(struct pair *p, const struct task *task)
 {
-    SCOPED(pair_fini) struct pair p;
-    pair_init(&p);
     struct err err = ERR_INIT;
-    struct task free = pair_queued(&p, "q", "t", TASK_NORMAL, NULL);
-    struct task awaited = pair_queued(&p, "q", "t", TASK_NORMAL, NULL), waits = bench_task(&p.b);
-    bench_start(&p.b, &free);
-    bench_start(&p.b, &awaited);
-    waits.state = TASK_WAITING;
-    waits.unmet = 1;
-    waits.depends = &awaited.id;
-    waits.depends_count = 1;
-    bench_insert(&p.b, &waits);
-    struct task ends[] = {completed(&p, &free), completed(&p, &awaited)};
-    struct task_change one = {.was = &free, .now = &ends[0], .ended = true, .blind = true};
-    struct task_change other = {.was = &awaited, .now = &ends[1], .ended = true, .blind = true};
-    struct tx *tx = pair_begin(p.b.store);
-    CHECK_OK(tx_save(tx, &one, 1, &err));
-    CHECK(one.applied);
+    struct tx *tx = pair_begin(p->b.store);
+    struct task was = load_to_start(p, tx, task->id), now = started(p, &was);
+    struct task_change change = {.was = &was, .now = &now};
+    CHECK_OK(tx_save(tx, &change, 1, &err));
+    CHECK(change.applied);
     pair_commit(tx);
-
-    tx = pair_begin(p.b.store);
-    CHECK(!(tx_save(tx, &other, 1, &err) && tx_commit(&tx, &err)));
-    CHECK_EQ(err.kind, ERR_CONFLICT);
-    tx_close(&tx);
-    struct task_load load = {.id = awaited.id, .arena = &p.b.arena};
-    tx = pair_begin(p.b.store);
-    CHECK_OK(tx_load(tx, &load, 1, &err));
-    CHECK(load.tied);
-    load = (struct task_load){.id = waits.id, .arena = &p.b.arena};
-    CHECK_OK(tx_load(tx, &load, 1, &err));
-    CHECK(load.tied);
-    tx_close(&tx);
-    check_healthy(&p.b);
+    return now;
 }
 
-TEST(a_heartbeat_elsewhere_is_kept_by_an_end_from_memory)
+static struct task load_to_end(struct pair *p, struct tx *tx, const struct task *task)
+{
+    struct err err = ERR_INIT;
+    struct task_load load = {
+        .id = task->id, .arena = &p->b.arena, .whole = true, .token = task->token};
+    CHECK_OK(tx_load(tx, &load, 1, &err));
+    CHECK(load.found);
+    return load.task;
+}
+
+/* False: a conflict. */
+static bool end_here(struct pair *p, const struct task *task)
+{
+    struct err err = ERR_INIT;
+    struct tx *tx = pair_begin(p->b.store);
+    struct task was = load_to_end(p, tx, task), now = completed(p, &was);
+    struct task_change change = {.was = &was, .now = &now, .ended = true};
+    bool ended = tx_save(tx, &change, 1, &err) && change.applied && tx_commit(&tx, &err);
+    CHECK(ended || err.kind == ERR_CONFLICT);
+    tx_close(&tx);
+    return ended;
+}
+
+TEST(the_end_of_an_attempt_that_began_here_is_not_loaded_and_keeps_what_others_wrote)
 {
     SCOPED(pair_fini) struct pair p;
     pair_init(&p);
-    struct err err = ERR_INIT;
-    struct task task = pair_queued(&p, "q", "t", TASK_NORMAL, NULL), beaten, got;
-    bench_start(&p.b, &task);
+    struct task queued = pair_queued(&p, "q", "t", TASK_NORMAL, NULL), beaten, got;
+    struct task task = hold(&p, &queued);
     beaten = task;
     beaten.progress = 40;
     save_there(&p, &task, &beaten);
-    struct task end = completed(&p, &task);
-    struct task_change change = {.was = &task, .now = &end, .ended = true, .blind = true};
     struct tx *tx = pair_begin(p.b.store);
-    CHECK_OK(tx_save(tx, &change, 1, &err));
-    pair_commit(tx);
+    CHECK(load_to_end(&p, tx, &task).progress < 0); /* from memory */
+    tx_close(&tx);
+    CHECK(end_here(&p, &task));
     CHECK(bench_load(&p.b, task.id, &got));
     CHECK_EQ(got.state, TASK_COMPLETED);
     CHECK(got.progress == 40);
     CHECK_STR(got.result, "1");
+    CHECK_STR(got.worker, "w");
+    check_healthy(&p.b);
+}
+
+TEST(whoever_has_come_to_depend_on_it_is_not_overlooked_by_an_end_from_memory)
+{
+    SCOPED(pair_fini) struct pair p;
+    pair_init(&p);
+    struct err err = ERR_INIT;
+    struct task queued = pair_queued(&p, "q", "t", TASK_NORMAL, NULL), waits = bench_task(&p.b);
+    struct task task = hold(&p, &queued);
+    const struct task *one = &waits;
+    waits.state = TASK_WAITING;
+    waits.unmet = 1;
+    waits.depends = &task.id;
+    waits.depends_count = 1;
+    struct tx *tx = pair_begin(p.other);
+    struct task_load load = {.id = task.id, .arena = &p.b.arena};
+    CHECK_OK(tx_load(tx, &load, 1, &err));
+    CHECK_OK(tx_insert(tx, &one, 1, &err));
+    pair_commit(tx);
+    CHECK(!end_here(&p, &task)); /* begun again it is loaded, and then asked who waits */
+    CHECK(end_here(&p, &task));
+    check_healthy(&p.b);
+}
+
+TEST(an_attempt_that_another_node_took_away_is_not_ended_from_memory)
+{
+    SCOPED(pair_fini) struct pair p;
+    pair_init(&p);
+    struct err err = ERR_INIT;
+    struct task queued = pair_queued(&p, "q", "t", TASK_NORMAL, NULL), lost, got;
+    struct task task = hold(&p, &queued);
+    lost = task;
+    CHECK_OK(task_release(&lost, 0, p.b.now_ms, &err));
+    save_there(&p, &task, &lost);
+    CHECK(!end_here(&p, &task));
+    struct tx *tx = pair_begin(p.b.store);
+    CHECK_EQ(load_to_end(&p, tx, &task).state, TASK_QUEUED);
+    tx_close(&tx);
+    struct task again = hold(&p, &lost); /* by another token it is not the same attempt */
+    task.token ^= 2;
+    tx = pair_begin(p.b.store);
+    got = load_to_end(&p, tx, &task);
+    CHECK_EQ(got.attempt, again.attempt);
+    tx_close(&tx);
+    check_healthy(&p.b);
+}
+
+TEST(nobody_comes_to_depend_on_what_was_only_loaded_to_be_started)
+{
+    SCOPED(pair_fini) struct pair p;
+    pair_init(&p);
+    struct err err = ERR_INIT;
+    struct task task = pair_queued(&p, "q", "t", TASK_NORMAL, NULL), waits = bench_task(&p.b);
+    struct task ended = task;
+    const struct task *one = &waits;
+    waits.state = TASK_WAITING;
+    waits.unmet = 1;
+    waits.depends = &task.id;
+    waits.depends_count = 1;
+    CHECK_OK(task_cancel(&ended, STR("no"), p.b.now_ms, &err));
+    struct tx *tx = pair_begin(p.b.store);
+    load_to_start(&p, tx, task.id);
+    save_there(&p, &task, &ended); /* it would wait for ever */
+    CHECK(!tx_insert(tx, &one, 1, &err));
+    CHECK_EQ(err.kind, ERR_CONFLICT);
+    tx_close(&tx);
     check_healthy(&p.b);
 }
 

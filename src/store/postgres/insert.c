@@ -204,6 +204,9 @@ bool pg_insert(struct tx *base, const struct task *const *tasks, size_t n, struc
     SCOPED(chunk_fini) struct chunk chunk;
     chunk_init(&chunk);
     for (size_t i = 0; i < n; i++) {
+        if (!ties_lock(PG_TX(base), tasks[i]->depends, tasks[i]->depends_count, err)) {
+            return err_wrap(err, "insert tasks");
+        }
         add_task(PG_TX(base), &chunk, tasks[i]);
         bool full = chunk.count == CHUNK_ROWS || chunk.bytes > CHUNK_BYTES || i + 1 == n;
         if (full && !chunk_write(PG_TX(base), &chunk, err)) {

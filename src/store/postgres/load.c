@@ -27,6 +27,8 @@ struct tie {
     struct task_id id;
     bool dependents, dependencies;
     bool locked; /* its row: nobody else can change it until the transaction ends */
+    bool whole;
+    enum task_state state; /* as it was loaded */
 };
 
 static struct tie *tie_find(const struct pg_tx *tx, struct task_id id)
@@ -91,6 +93,8 @@ static struct tie *give(struct pg_tx *tx, struct task_load *load, const struct t
     load->found = true;
     struct tie *tie = tie_get(tx, load->id);
     tie->locked |= locked;
+    tie->whole |= load->whole;
+    tie->state = task->state;
     return tie;
 }
 
@@ -106,7 +110,6 @@ static void take_live(struct pg_tx *tx, const PGresult *rows, struct task_load *
         struct tie *tie = give(tx, load, &row.task, locked);
         tie->dependents |= get_bool(rows, i, awaited);
         tie->dependencies |= get_bool(rows, i, awaited + 1);
-        load->tied = tie->dependents || tie->dependencies;
     }
 }
 
@@ -232,14 +235,29 @@ static bool look_back(struct pg_tx *tx, struct task_load **missing, size_t *n, s
     return true;
 }
 
+/* Those that memory does not know well enough. */
+static size_t list_missing(struct pg_tx *tx, struct task_load *loads, size_t n,
+                           struct task_load **missing)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct task *known =
+            tx->store->careful ? NULL : held_find(&tx->store->held, loads[i].id, loads[i].token);
+        loads[i].found = false;
+        if (known != NULL && tie_find(tx, loads[i].id) == NULL) {
+            give(tx, &loads[i], known, false);
+        } else {
+            missing[count++] = &loads[i];
+        }
+    }
+    return count;
+}
+
 bool pg_load(struct tx *base, struct task_load *loads, size_t n, struct err *err)
 {
     SCOPED(mem_free_at)
     struct task_load **missing = mem_array(NULL, MAX(n, (size_t)1), sizeof *missing);
-    for (size_t i = 0; i < n; i++) {
-        missing[i] = &loads[i];
-        loads[i].found = false;
-    }
+    n = list_missing(PG_TX(base), loads, n, missing);
     for (int looks = 0; n > 0; looks++) {
         if (looks == LOOKS_MAX) {
             return err_set(err, ERR_CONFLICT, "load: a task would not stand still");
@@ -253,6 +271,38 @@ bool pg_load(struct tx *base, struct task_load *loads, size_t n, struct err *err
         }
     }
     return true;
+}
+
+bool ties_lock(struct pg_tx *tx, const struct task_id *ids, size_t n, struct err *err)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    for (size_t i = 0; i < n; i++) {
+        struct tie *tie = tie_find(tx, ids[i]);
+        struct task_load load = {.id = ids[i], .arena = &arena};
+        if (tie == NULL || tie->locked) {
+            continue;
+        }
+        enum task_state state = tie->state;
+        if (!pg_load(&tx->tx, &load, 1, err)) {
+            return false;
+        }
+        if (!load.found || load.task.state != state) {
+            return err_set(err, ERR_CONFLICT, "another node has changed the task meanwhile");
+        }
+    }
+    return true;
+}
+
+void ties_hold(struct pg_tx *tx, const struct task *running)
+{
+    const struct tie *tie = tie_find(tx, running->id);
+    bool plain = tie != NULL && tie->whole && !tie->dependents && !tie->dependencies &&
+                 !running->container && str_absent(running->document) && id_none(running->parent) &&
+                 id_none(running->family) && id_none(running->team);
+    held_drop(&tx->store->held, running->id);
+    if (plain) {
+        held_begin(&tx->store->held, running);
+    }
 }
 
 bool pg_find_keys(struct tx *base, const struct str *keys, size_t n, struct task_id *out,

@@ -51,6 +51,7 @@ static void pg_close_store(struct store *base)
     args_fini(&store->tx.logs);
     arena_fini(&store->tx.arena);
     counts_fini(&store->counts);
+    held_fini(&store->held);
     pg_address_fini(&store->address);
     mem_free(store);
 }
@@ -228,6 +229,7 @@ bool postgres_store_open(struct str rest, const struct store_options *options, s
     (void)rest; /* libpq reads the url as a whole */
     store->store.ops = &ops;
     counts_init(&store->counts);
+    held_init(&store->held);
     args_init(&store->tx.attempts, true);
     args_init(&store->tx.logs, true);
     pg_init(&store->pg, &store->address);

@@ -14,6 +14,7 @@
 
 #include "store/counts.h"
 #include "store/ops.h"
+#include "store/postgres/held.h"
 #include "store/postgres/pg.h"
 
 struct pg_store;
@@ -49,6 +50,7 @@ struct pg_store {
     struct pg pg;
     int64_t node; /* 0: reading only */
     uint64_t epoch;
+    struct held held;
     struct counts counts;       /* slots for queues; the figures themselves are in the rows */
     bool removed_tasks;         /* some since counters were last dropped */
     int64_t drop_counters_us;   /* real, monotonic: not before */
@@ -116,6 +118,11 @@ void ties_add(struct pg_tx *tx, struct task_id id, bool dependents);
 /* Whether a task that was loaded in this transaction is locked, or not. */
 bool ties_locked(const struct pg_tx *tx, struct task_id id);
 bool ties_unlocked(const struct pg_tx *tx, struct task_id id);
+/* Those that others are going to depend on are locked, and are what was loaded, or it is a
+ * conflict. */
+bool ties_lock(struct pg_tx *tx, const struct task_id *ids, size_t n, struct err *err);
+/* Remembers an attempt that begins, so that its end needs no load (held.h). */
+void ties_hold(struct pg_tx *tx, const struct task *running);
 
 /* ---- insert.c, save.c, remove.c ---- */
 

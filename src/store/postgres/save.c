@@ -171,14 +171,13 @@ static enum way way_of(const struct task_change *change)
     return row_only_completes(was, now) ? WAY_COMPLETE : is_over ? WAY_FINISH : WAY_SAVE;
 }
 
-static void args_narrow(struct args *args, enum way way, const struct task_change *change,
-                        bool sure)
+static void args_narrow(const struct pg_tx *tx, struct args *args, enum way way,
+                        const struct task_change *change, bool sure)
 {
     const struct task *was = change->was, *now = change->now;
     arg_id(args, was->id);
     arg_small(args, was->attempt);
     arg_bool(args, sure);
-    arg_bool(args, change->blind);
     if (way == WAY_START) {
         arg_int(args, now->started_ms);
         arg_int(args, (int64_t)now->token);
@@ -186,6 +185,7 @@ static void args_narrow(struct args *args, enum way way, const struct task_chang
         arg_int(args, now->lease_ms);
         arg_int(args, now->lease_until_ms);
     } else {
+        arg_bool(args, ties_unlocked(tx, was->id));
         arg_int(args, now->finished_ms);
         arg_bytes(args, now->result);
     }
@@ -215,7 +215,7 @@ static void args_change(const struct pg_tx *tx, struct args *args, enum way way,
 {
     bool ends = task_state_terminal(change->now->state);
     if (way < WAYS_NARROW) {
-        args_narrow(args, way, change, sure);
+        args_narrow(tx, args, way, change, sure);
         args_row_end(args);
         return;
     }
@@ -253,13 +253,13 @@ static void note_leaving(struct wave *wave, const struct task_change *change)
 }
 
 /* It is certain that a change will be applied where the row is locked; and as good as certain where
- * it was read a moment ago, or by whoever holds its lease: tx.c undoes the exception. */
+ * it was read a moment ago, or when its attempt began here: tx.c undoes the exception. */
 static void wave_add(struct pg_tx *tx, struct wave *wave, struct task_change *change)
 {
     struct task_id id = change->was->id;
     enum way way = way_of(change);
     bool locked = ties_locked(tx, id);
-    bool likely = way < WAYS_NARROW && (change->blind || ties_unlocked(tx, id));
+    bool likely = way < WAYS_NARROW && ties_unlocked(tx, id);
     change->applied = false;
     wave->rows[wave->count++] = (struct wave_row){change, way};
     wave->sure = wave->sure && !change_takes_document(change) && (locked || likely);
@@ -293,6 +293,9 @@ static void follow(struct pg_tx *tx, const struct task_change *change)
     if (change->now->state == TASK_RUNNING && change->was->state != TASK_RUNNING &&
         !change->was->container) {
         pg_note_start(tx, change->now);
+        ties_hold(tx, change->now);
+    } else {
+        held_drop(&tx->store->held, change->was->id);
     }
     if (change_keeps_attempt(change)) {
         add_attempt(tx, change);

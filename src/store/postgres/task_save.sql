@@ -52,9 +52,9 @@ freed AS (
 )
 
 -- name: start_tasks
--- Queued tasks begin an attempt. `alone`: nobody looked whether others depend on it, so it must be known that none does.
+-- Queued tasks begin an attempt.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_attempt integer, sure boolean, alone boolean, started_ms bigint, token bigint, worker bytea, lease_ms bigint,
+    SELECT @rows(id uuid, was_attempt integer, sure boolean, started_ms bigint, token bigint, worker bytea, lease_ms bigint,
                  lease_until_ms bigint),
            generate_subscripts($id, 1) AS n
 ), changed AS (
@@ -64,13 +64,14 @@ WITH c AS MATERIALIZED (
            log_bytes = 0, progress = NULL, progress_message = NULL, error_code = NULL, error_message = NULL, error_detail = NULL,
            due_ms = least(c.lease_until_ms, CASE WHEN t.timeout_ms > 0 THEN c.started_ms + t.timeout_ms END), offered = true
       FROM c
-     WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = :QUEUED AND t.attempt = c.was_attempt AND NOT (c.alone AND t.depends)
+     WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = :QUEUED AND t.attempt = c.was_attempt
     RETURNING c.n
 )
 @applied
 
 -- name: complete_tasks
--- Attempts that run end well, and their tasks with them: the rest of a row goes to the history as it is.
+-- Attempts that run end well, and their tasks with them: the rest of a row goes to the history as it is. `alone`: it was not loaded, so
+-- nobody looked whether others have come to depend on it.
 WITH c AS MATERIALIZED (
     SELECT @rows(id uuid, was_attempt integer, sure boolean, alone boolean, finished_ms bigint, result bytea), generate_subscripts($id, 1) AS n
 ), changed AS (

@@ -64,6 +64,7 @@ static void forget(struct pg_tx *tx)
     args_clear(&tx->attempts);
     args_clear(&tx->logs);
     drop_pending(tx);
+    held_abandon(&tx->store->held);
     map_fini(&tx->ties);
     tx->ties = MAP_INIT;
     map_fini(&tx->starts);
@@ -293,6 +294,7 @@ bool pg_commit(struct tx *base, struct err *err)
     store->mark = tx->mark != 0 ? tx->mark : store->mark;
     store->doubtful = tx->mark != 0 ? 0 : store->doubtful;
     store->careful = false;
+    held_commit(&store->held);
     forget(tx);
     store->commits++;
     store->commit_us_sum += clock_real_mono_us() - began_us;
