@@ -46,6 +46,7 @@ struct config {
     int64_t log_level;      /* enum log_level */
     int64_t log_format;     /* enum log_format */
 
+    struct config *replaced; /* what was read before, by reload.c; NULL: nothing */
     struct arena arena;      /* holds the texts */
     unsigned char given[64]; /* by row: which layer set it; CONFIG_DEFAULT … CONFIG_FLAG */
 };

@@ -349,6 +349,7 @@ static void start_handles(struct node *node)
     node->on_term.data = node->on_interrupt.data = node->drain_timer.data = node;
     uv_signal_start(&node->on_term, on_signal, SIGTERM);
     uv_signal_start(&node->on_interrupt, on_signal, SIGINT);
+    reload_start(node);
 }
 
 static bool start_api(struct node *node, struct err *err)
@@ -497,6 +498,7 @@ static void end_loop(struct node *node)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     uv_close((uv_handle_t *)&node->on_term, NULL);
     uv_close((uv_handle_t *)&node->on_interrupt, NULL);
+    uv_close((uv_handle_t *)&node->on_hangup, NULL);
     uv_close((uv_handle_t *)&node->drain_timer, NULL);
     systemd_unwatch(&node->systemd);
     uv_run(&node->loop, UV_RUN_DEFAULT);
@@ -529,4 +531,5 @@ void node_close(struct node *node)
     sessions_free(node->sessions);
     token_book_close(node->book);
     arena_fini(&node->drain_arena);
+    reload_end(node);
 }

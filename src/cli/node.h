@@ -35,6 +35,9 @@ struct node_options {
     int64_t test_clock_ms;       /* where it starts */
     const char *const *handlers; /* shared objects with run functions */
     size_t handlers_count;
+    /* Reads the settings again, at SIGHUP; NULL: they stay. */
+    bool (*reread)(void *arg, struct config *out, struct err *err);
+    void *reread_arg;
 };
 
 /* Running until a signal; draining until open requests are answered or the grace has passed; then
@@ -58,7 +61,7 @@ struct node {
     _Atomic(const struct redact_keys *) redact; /* what role read is not shown */
 
     uv_loop_t loop;
-    uv_signal_t on_term, on_interrupt;
+    uv_signal_t on_term, on_interrupt, on_hangup;
     uv_timer_t drain_timer;
     struct systemd systemd;
     struct events *events;
@@ -104,5 +107,9 @@ struct engine_host node_engine_host(struct node *node);               /* events 
 MUST_CHECK bool node_read_shared(struct node *node, struct err *err); /* before anybody comes */
 MUST_CHECK bool node_join_fleet(struct node *node, struct err *err);
 void node_signed_out(void *node, const struct session *session); /* the others hear of it */
+
+/* reload.c */
+void reload_start(struct node *node);
+void reload_end(struct node *node); /* frees the settings that were read again */
 
 #endif

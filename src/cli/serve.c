@@ -27,7 +27,19 @@ struct serve {
 };
 
 /* What was typed becomes settings, and what is no setting the node's options. */
-static bool read_options(const struct serve *serve, struct config *config, struct node_options *out,
+static bool read_settings(void *arg, struct config *config, struct err *err)
+{
+    const struct serve *serve = arg;
+    return setup_config(&serve->setup, config, err) &&
+           config_flag(config, "", "listen", serve->listen, err) &&
+           config_flag(config, "", "broker", serve->broker, err) &&
+           config_flag(config, "workers", "count", serve->workers, err) &&
+           config_flag(config, "faktory", "listen", serve->faktory, err) &&
+           config_flag(config, "tls", "cert", serve->tls_cert, err) &&
+           config_flag(config, "tls", "key", serve->tls_key, err);
+}
+
+static bool read_options(struct serve *serve, struct config *config, struct node_options *out,
                          struct err *err)
 {
     *out = (struct node_options){
@@ -35,14 +47,10 @@ static bool read_options(const struct serve *serve, struct config *config, struc
         .no_migrate = serve->no_migrate,
         .test_clock = serve->test_clock.given,
         .test_clock_ms = clock_real_wall_ms(),
+        .reread = read_settings,
+        .reread_arg = serve,
     };
-    return setup_config(&serve->setup, config, err) &&
-           config_flag(config, "", "listen", serve->listen, err) &&
-           config_flag(config, "", "broker", serve->broker, err) &&
-           config_flag(config, "workers", "count", serve->workers, err) &&
-           config_flag(config, "faktory", "listen", serve->faktory, err) &&
-           config_flag(config, "tls", "cert", serve->tls_cert, err) &&
-           config_flag(config, "tls", "key", serve->tls_key, err) &&
+    return read_settings(serve, config, err) &&
            (str_absent(serve->test_clock.value) ||
             time_parse(serve->test_clock.value, &out->test_clock_ms, err) ||
             err_wrap(err, "--test-clock"));
@@ -98,7 +106,7 @@ static enum exit_status run_node(struct config *config, const struct node_option
 
 static enum exit_status run_serve(const void *options, const struct words *words)
 {
-    const struct serve *serve = options;
+    struct serve own = *(const struct serve *)options, *serve = &own;
     SCOPED(config_fini) struct config config = {.arena = ARENA_INIT};
     struct node_options node;
     struct err err = ERR_INIT;
@@ -151,6 +159,8 @@ const struct verb serve_verb = {
              "standard output; its log goes to standard error.\n\n"
              "SIGTERM or Ctrl-C drains: no more tasks are handed out, open requests are\n"
              "answered, then it ends with status 0. A second signal ends it at once.\n\n"
+             "SIGHUP reads the settings again: log, TLS certificate and key, [push], [limits] and\n"
+             "[redact] change at once, the log names what needs a restart.\n\n"
              "A server on another address than loopback needs a token (errand token create), or\n"
              "--insecure.",
     .examples = "# here, for trying things out\nerrand serve --data /tmp/errand\n"

@@ -345,6 +345,11 @@ void api_open(struct api *api, const struct api_parts *parts)
     events_set_ask(api->options.events, ask_owner, api);
 }
 
+void api_set_payload_max(struct api *api, size_t bytes)
+{
+    api->options.payload_max = bytes;
+}
+
 /* Commands that never reached the engine are refused as the engine would. */
 static void refuse_outgoing(struct api *api)
 {

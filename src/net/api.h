@@ -70,6 +70,8 @@ struct api_parts {
 };
 void api_open(struct api *api, const struct api_parts *parts);
 
+void api_set_payload_max(struct api *api, size_t bytes); /* while it runs */
+
 /* The other nodes, where there are any: before the first request too. Borrowed until api_free(). */
 void api_join(struct api *api, struct fleet *fleet);
 

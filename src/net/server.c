@@ -163,6 +163,24 @@ bool server_start(const struct server_options *options, struct server **out, str
     return true;
 }
 
+bool server_change(struct server *server, const struct server_changes *changes, struct err *err)
+{
+    struct tls_context *fresh = NULL;
+    if (server->tls != NULL &&
+        !tls_context_open(changes->tls_cert, changes->tls_key, &fresh, err)) {
+        return false;
+    }
+    if (fresh != NULL) {
+        tls_context_close(server->tls);
+        server->tls = fresh;
+    }
+    server->options.connections_max = changes->connections_max;
+    server->options.body_max = changes->body_max;
+    server->options.input_max = MAX(SERVER_INPUT_MAX, 4 * changes->body_max);
+    fit_connections(&server->options, raise_file_limit());
+    return true;
+}
+
 void server_quiet(struct server *server)
 {
     server->quiet = true;

@@ -62,6 +62,15 @@ struct server_options { /* a 0 among the limits means the default above */
 
 MUST_CHECK bool server_start(const struct server_options *options, struct server **out,
                              struct err *err);
+/* Changes what may change while it runs, or nothing. Connections that are there keep the
+ * certificate they were greeted with. */
+struct server_changes {
+    const char *tls_cert, *tls_key; /* NULL: plain, as before */
+    size_t connections_max, body_max;
+};
+MUST_CHECK bool server_change(struct server *server, const struct server_changes *changes,
+                              struct err *err);
+
 void server_quiet(struct server *server); /* stops listening; answers say Connection: close */
 /* Time is over for everyone who waits for it: each exchange's timer fires now. */
 void server_hurry(struct server *server);

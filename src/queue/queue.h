@@ -41,7 +41,7 @@ struct engine_options {
     struct rand *rand;
     struct engine_host host;
     int64_t retention_ms;        /* [retention] finished; 0: for ever */
-    size_t waiting_max;          /* claims that may wait at once: beyond it ERR_BUSY */
+    _Atomic size_t waiting_max;  /* claims that may wait at once: beyond it ERR_BUSY */
     int64_t grace_ms;            /* a cancelled remote attempt loses its lease after this */
     struct str node;             /* who we are among those that share the store; borrowed */
     struct guest *const *guests; /* borrowed; see guest.h */
@@ -69,6 +69,7 @@ int64_t engine_due_in_ms(struct engine *engine);
 MUST_CHECK bool engine_start(struct engine *engine, struct err *err);
 void engine_give(struct engine *engine,
                  struct list *commands); /* any thread; leaves the list empty */
+void engine_set_waiting_max(struct engine *engine, size_t claims); /* while it runs; any thread */
 void engine_stop(struct engine *engine); /* waits until the thread has ended */
 
 #endif

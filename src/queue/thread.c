@@ -108,6 +108,11 @@ void engine_give(struct engine *engine, struct list *commands)
     channel_give_all(&engine->thread.inbox, commands);
 }
 
+void engine_set_waiting_max(struct engine *engine, size_t claims)
+{
+    engine->with.waiting_max = claims;
+}
+
 void engine_stop(struct engine *engine)
 {
     if (!engine->thread.started) {

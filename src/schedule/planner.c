@@ -240,6 +240,11 @@ struct planner *planner_new(const struct planner_options *options)
     return planner;
 }
 
+void planner_set_queries_max(struct planner *planner, int64_t queries)
+{
+    planner->limit.queries_max = queries;
+}
+
 void planner_free(struct planner *planner)
 {
     if (planner != NULL) {

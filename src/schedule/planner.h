@@ -47,6 +47,8 @@ struct planner_options {
 
 struct planner *planner_new(const struct planner_options *options);
 void planner_free(struct planner *planner);
+void planner_set_queries_max(struct planner *planner,
+                             int64_t queries);        /* while it runs; any thread */
 struct guest *planner_guest(struct planner *planner); /* for engine_options.guests */
 
 /* ---- Wishes ---- */

@@ -36,7 +36,7 @@ struct usage usage_read(const struct record *record, struct arena *arena);
 /* ---- The daily limit ---- */
 
 struct usage_limit {
-    int64_t queries_max;    /* of one user in one day, UTC; 0: any number */
+    _Atomic int64_t queries_max; /* of one user in one day, UTC; 0: any number */
     struct usage_reserved { /* runs that this batch lets through and whose tasks are not created */
         struct str user;
         double queries;

@@ -28,9 +28,10 @@ static bool wants(struct claimer *claimer, struct command_claim *claim)
     struct push *push = claimer->work->push;
     struct str *types = arena_array(&claimer->arena, struct str, push->targets_count);
     struct str *workers = arena_array(&claimer->arena, struct str, push->targets_count);
-    size_t count = 0, max = MIN(push->concurrency - claimer->held, CLAIM_MAX);
+    size_t count = 0, concurrency = push->concurrency, per_host = push->per_host;
+    size_t max = concurrency > claimer->held ? MIN(concurrency - claimer->held, CLAIM_MAX) : 0;
     for (size_t i = 0; i < push->hosts_count; i++) {
-        size_t room = push->per_host - push->hosts[i].under_way;
+        size_t busy = push->hosts[i].under_way, room = per_host > busy ? per_host - busy : 0;
         push->hosts[i].asked_for = room > 0;
         max = room > 0 ? MIN(max, room) : max;
     }
@@ -46,6 +47,16 @@ static bool wants(struct claimer *claimer, struct command_claim *claim)
     claim->types_count = count;
     claim->max = max;
     return count > 0 && max > 0;
+}
+
+void workforce_set_push(struct workforce *work, const struct push_settings *settings)
+{
+    struct push *push = work->push;
+    if (push != NULL) {
+        push->concurrency = settings->concurrency;
+        push->per_host = MIN(settings->per_host, settings->concurrency);
+        push->allow_private = settings->allow_private;
+    }
 }
 
 const struct executor by_push = {

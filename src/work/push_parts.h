@@ -35,8 +35,8 @@ struct push {
     struct push_target *targets;
     struct push_host *hosts;
     size_t targets_count, hosts_count;
-    size_t concurrency, per_host;
-    bool allow_private;
+    _Atomic size_t concurrency, per_host; /* these three may change while it runs */
+    _Atomic bool allow_private;
     CURLM *multi;
     uv_timer_t timer; /* when curl wants to look at its own deadlines */
     struct rand rand;

@@ -80,6 +80,8 @@ void workforce_abort(struct workforce *work, struct task_id id, int32_t attempt,
 /* No more claims. What runs may finish within the grace period and is then stopped and given back;
  * `rested` is called at the end. */
 void workforce_quiet(struct workforce *work);
+/* What may change of pushes while it runs; its handlers are not looked at. Any thread. */
+void workforce_set_push(struct workforce *work, const struct push_settings *settings);
 
 /* Stops and gives back what still runs, at once, and waits for it. NULL is welcome to both. */
 void workforce_stop(struct workforce *work);

@@ -4,7 +4,10 @@
 import json
 import os
 import re
+import signal
 import socket
+import ssl
+import subprocess
 
 from errand import check, has, main, same, test, wait_for
 
@@ -51,6 +54,57 @@ def a_retry_is_not_the_end_and_a_storm_is_bounded(s):
     told = said(s, "a task failed for good")
     check(20 <= len(told) <= 40, f"{len(told)} lines of {len(tasks)}")
     check(all(line["taskType"] == "t" for line in told), "a task that is tried again has not failed for good")
+
+
+def hangup(s, times):
+    """SIGHUP, and what the log says of the settings then."""
+    s.process.send_signal(signal.SIGHUP)
+    return wait_for(lambda: (lines := [line for line in lines_of(s) if "settings" in line.split(" ", 2)[2][:40]
+                                       and "serves" not in line]) and len(lines) >= times and lines[-1])
+
+
+@test(server=False)
+def sighup_reads_the_settings_again(nest):
+    path = nest.file("errand.conf", "[limits]\npayload = 1k\n[log]\nlevel = info\n")
+    s = nest.server(args=["--config", path])
+    s.post("/api/tasks", {"taskType": "t", "payload": "x" * 2000}, 413)
+    nest.file("errand.conf", "[limits]\npayload = 4k\nwaiting_claims = 1\n[retention]\nfinished = 2d\n[workers]\ncount = 1\n")
+    check("2 changed" in hangup(s, 1), s.stderr())
+    check("[retention] finished has changed: that needs a restart" in s.stderr(), s.stderr())
+    s.post("/api/tasks", {"taskType": "t", "payload": "x" * 2000}, 201)
+    nest.file("errand.conf", "[limits]\npayload = lots\n")
+    check("stay as they were" in hangup(s, 2) and "payload" in s.stderr(), s.stderr())
+    s.post("/api/tasks", {"taskType": "t", "payload": "x" * 2000}, 201)
+    nest.file("errand.conf", "[limits]\npayload = 1k\n[log]\nlevel = error\n")
+    s.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: s.raw("POST", "/api/tasks", {"taskType": "t", "payload": "x" * 2000}).status == 413)
+    same(s.terminate(), 0)
+    check("draining" not in s.stderr(), "the level was changed, too")
+
+
+@test(server=False)
+def sighup_takes_a_new_certificate_or_none(nest):
+    cert, key = (os.path.join(nest.root, name) for name in ("c.pem", "k.pem"))
+
+    def renew(name):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key,
+                        "-out", cert, "-days", "2", "-subj", f"/CN={name}"], check=True, capture_output=True)
+
+    def greets(s):
+        with socket.create_connection(("127.0.0.1", s.port), timeout=60) as plain:
+            context = ssl._create_unverified_context()
+            with context.wrap_socket(plain) as wire:
+                return wire.getpeercert(binary_form=True)
+    renew("one")
+    s = nest.server(args=["--tls-cert", cert, "--tls-key", key], tls=cert, wait=True)
+    first = greets(s)
+    with open(cert, "w", encoding="utf-8") as file:
+        file.write("no certificate")
+    check("stay as they were" in hangup(s, 1))
+    same(greets(s), first)
+    renew("two")
+    check("read the settings again" in hangup(s, 2))
+    check(greets(s) != first, "the old certificate is still shown")
 
 
 @test()
