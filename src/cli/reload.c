@@ -83,6 +83,7 @@ static bool change_servers(struct node *node, const struct config *now, struct e
         return false;
     }
     changes.connections_max = (size_t)node->config->faktory_connections;
+    changes.body_max = (size_t)node->config->faktory_line;
     return node->faktory_server == NULL || server_change(node->faktory_server, &changes, err);
 }
 
