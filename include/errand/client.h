@@ -72,8 +72,8 @@ enum errand_signal {
 
 struct errand_options {
     size_t size;
-    const char *url;    /* http://HOST:PORT or https://…; NULL: http://127.0.0.1:8001 */
-    const char *token;  /* NULL: none */
+    const char *url;   /* http://HOST:PORT, https://… or unix:PATH; NULL: http://127.0.0.1:8001 */
+    const char *token; /* NULL: none */
     const char *cacert; /* PEM file of authorities to trust for https; NULL: the system's */
     const char *worker; /* who claims; NULL: host, process and a random number */
     const char *spool;  /* a file for creates while the server is away; NULL: none */

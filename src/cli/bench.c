@@ -37,16 +37,22 @@ static bool is_loopback(struct str host)
     return str_is(host, "localhost") || str_is(host, "::1") || str_starts(host, STR("127."));
 }
 
-static bool check_server(const struct bench_options *options, struct str url, struct uri *uri,
-                         struct err *err)
+static bool check_server(const struct bench_options *options, struct str url,
+                         struct bench_server *out, struct err *err)
 {
-    if (!uri_parse(url, uri, err)) {
+    struct uri uri;
+    *out = (struct bench_server){STR("localhost"), 80, uri_socket_path(url)};
+    if (!str_absent(out->socket)) {
+        return true;
+    }
+    if (!uri_parse(url, &uri, err)) {
         return false;
     }
-    if (!str_is(uri->scheme, "http")) {
+    *out = (struct bench_server){uri.host, uri.port, STR_NONE};
+    if (!str_is(uri.scheme, "http")) {
         return err_set(err, ERR_INVALID, "bench speaks plain http only");
     }
-    return is_loopback(uri->host) || options->i_know ||
+    return is_loopback(uri.host) || options->i_know ||
            err_set(err, ERR_INVALID,
                    "bench floods the server; for another machine than this one add --i-know");
 }
@@ -59,15 +65,10 @@ static bool find_server(const struct bench_options *options, struct bench_plan *
                      : variable != NULL               ? str_of(variable)
                                                       : STR(REMOTE_URL_DEFAULT);
     struct str worker_url = str_absent(options->worker_url) ? url : options->worker_url;
-    struct uri uri, worker;
-    if (!check_server(options, url, &uri, err) ||
-        !check_server(options, worker_url, &worker, err)) {
+    if (!check_server(options, url, &plan->server, err) ||
+        !check_server(options, worker_url, &plan->worker_server, err)) {
         return false;
     }
-    plan->host = uri.host;
-    plan->port = uri.port;
-    plan->worker_host = worker.host;
-    plan->worker_port = worker.port;
     plan->token =
         str_absent(options->remote.token) ? str_of(getenv("ERRAND_TOKEN")) : options->remote.token;
     return true;

@@ -42,11 +42,12 @@ double bench_times_ms(const struct bench_times *times, double quantile); /* 0 wh
 enum bench_mode { BENCH_CREATE, BENCH_BULK, BENCH_CLAIM, BENCH_LIFE, BENCH_LATENCY };
 
 struct bench_plan {
-    struct str host; /* as in the URL, for the Host header */
-    uint16_t port;
-    struct str worker_host; /* where workers ask: another node of the same fleet, perhaps */
-    uint16_t worker_port;
-    struct str token; /* absent: none */
+    struct bench_server {
+        struct str host; /* as in the URL, for the Host header */
+        uint16_t port;
+        struct str socket;   /* or a socket file */
+    } server, worker_server; /* where workers ask: another node of the same fleet, perhaps */
+    struct str token;        /* absent: none */
     size_t producers, workers;
     size_t batch;        /* tasks in one request, of producers and of workers */
     size_t payload;      /* bytes */

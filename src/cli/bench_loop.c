@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/timerfd.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -21,12 +22,24 @@
 
 /* ---- Opening ---- */
 
-static bool connect_to(const struct bench_plan *plan, bool worker, int *fd, struct err *err)
+static bool connect_file(struct str path, int *fd, struct err *err)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    snprintf(to.sun_path, sizeof to.sun_path, STR_FMT, STR_ARG(path));
+    *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return (*fd >= 0 && connect(*fd, (struct sockaddr *)&to, sizeof to) == 0) ||
+           err_set(err, ERR_UNAVAILABLE, "connect to unix:%s: %s", to.sun_path, strerror(errno));
+}
+
+static bool connect_to(const struct bench_server *server, int *fd, struct err *err)
 {
     char host[URI_HOST_MAX + 1], port[8];
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-    snprintf(host, sizeof host, STR_FMT, STR_ARG(worker ? plan->worker_host : plan->host));
-    snprintf(port, sizeof port, "%d", worker ? plan->worker_port : plan->port);
+    if (!str_absent(server->socket)) {
+        return connect_file(server->socket, fd, err);
+    }
+    snprintf(host, sizeof host, STR_FMT, STR_ARG(server->host));
+    snprintf(port, sizeof port, "%d", server->port);
     int code = getaddrinfo(host, port, &hints, &found);
     if (code != 0) {
         return err_set(err, ERR_UNAVAILABLE, "%s: %s", host, gai_strerror(code));
@@ -48,7 +61,8 @@ static bool open_lane(struct bench *bench, struct lane *lane, bool worker, struc
                           .arena = ARENA_INIT};
     http_reader_init(&lane->parser, false, BENCH_ANSWER_MAX);
     lane->tasks = mem_zero(bench->plan->batch * sizeof *lane->tasks);
-    if (!connect_to(bench->plan, worker, &lane->fd, err)) {
+    const struct bench_plan *plan = bench->plan;
+    if (!connect_to(worker ? &plan->worker_server : &plan->server, &lane->fd, err)) {
         return false;
     }
     setsockopt(lane->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -88,7 +102,7 @@ static void write_texts(struct bench *bench)
     static const size_t around = sizeof "{\"us\":0123456789012,\"pad\":\"\"}" - 1;
     const struct bench_plan *plan = bench->plan;
     buf_printf(&bench->head, "Host: " STR_FMT ":%d\r\nContent-Type: application/json\r\n",
-               STR_ARG(plan->host), plan->port);
+               STR_ARG(plan->server.host), plan->server.port);
     if (!str_absent(plan->token)) {
         buf_printf(&bench->head, "Authorization: Bearer " STR_FMT "\r\n", STR_ARG(plan->token));
     }

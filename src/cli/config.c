@@ -30,7 +30,9 @@
 #define CHOICE(words)       .rule = {.kind = VALUE_CHOICE, .choices = (words)}
 
 const struct setting settings[] = {
-    {"", "listen", "127.0.0.1:8001", TEXT, AT(listen), "address and port; port 0 picks a free one"},
+    {"", "listen", "127.0.0.1:8001", TEXT, AT(listen),
+     "address and port, port 0 picks a free one; or unix:PATH, a socket file; or both, with a "
+     "comma"},
     {"", "data", "errand-data", TEXT, AT(data), "folder that holds everything"},
     {"", "store", NULL, TEXT, AT(store),
      "sqlite:PATH or postgres://…; default sqlite:errand.db in the data folder"},

@@ -291,10 +291,11 @@ static void check_tokens(struct doctor *doctor)
     struct err err = ERR_INIT;
     SCOPED(token_place_fini) struct token_place place = {0};
     struct token_list list = {0};
-    struct str host;
+    struct str address, socket, host;
     uint16_t port;
-    bool public =
-        !uri_parse_address(doctor->config.listen, 0, &host, &port, NULL) || !node_is_loopback(host);
+    bool public = !node_listens(doctor->config.listen, &address, &socket, NULL) ||
+                  (!str_absent(address) &&
+                   (!uri_parse_address(address, 0, &host, &port, NULL) || !node_is_loopback(host)));
     if (!token_place_open(&place, &doctor->config, false, &err) ||
         !token_place_list(&place, &arena, &list, &err)) {
         say(doctor, "FAIL", "tokens", "%s", err.text);

@@ -37,10 +37,37 @@ static void list_hosts(struct node *node)
     }
 }
 
+bool node_listens(struct str listen, struct str *address, struct str *socket, struct err *err)
+{
+    *address = *socket = STR_NONE;
+    while (!str_absent(listen)) {
+        struct str one = str_trim(str_cut(&listen, ',')), path = uri_socket_path(one), host;
+        uint16_t port;
+        struct str *out = str_absent(path) ? address : socket;
+        if (!str_absent(*out)) {
+            return err_set(err, ERR_INVALID,
+                           "listen takes one address and one socket file: HOST:PORT,unix:PATH");
+        }
+        if (str_absent(path) && !uri_parse_address(one, 0, &host, &port, err)) {
+            return err_wrap(err, "listen");
+        }
+        *out = str_absent(path) ? one : path;
+    }
+    return true;
+}
+
+/* Whoever may open a socket file is let in by its mode. */
 static bool check_exposure(struct node *node, struct err *err)
 {
-    struct str listen = node->config->listen, host;
+    struct str listen, host;
     uint16_t port;
+    if (!node_listens(node->config->listen, &node->address, &node->socket, err)) {
+        return false;
+    }
+    listen = node->address;
+    if (str_absent(listen)) {
+        return true;
+    }
     if (!uri_parse_address(listen, 0, &host, &port, err)) {
         return err_wrap(err, "listen");
     }
@@ -64,9 +91,8 @@ static bool open_door(struct node *node, struct err *err)
         return err_wrap(err, "[redact] keys");
     }
     atomic_store(&node->redact, redact);
-    node->auth = (struct auth){.listen = node->config->listen,
-                               .hosts = node->hosts,
-                               .tls = !str_absent(node->config->tls_cert)};
+    node->auth = (struct auth){
+        .listen = STR_NONE, .hosts = node->hosts, .tls = !str_absent(node->config->tls_cert)};
     list_hosts(node);
     if (!token_book_open(node->config->data.ptr, &node->book, err)) {
         return false;
@@ -388,7 +414,8 @@ static bool start_server(struct node *node, struct err *err)
     const struct config *config = node->config;
     const struct server_options options = {
         .loop = &node->loop,
-        .listen = config->listen,
+        .listen = node->address,
+        .socket = node->socket,
         .tls_cert = config->tls_cert.ptr,
         .tls_key = config->tls_key.ptr,
         .connections_max = (size_t)config->limits_connections,
@@ -400,12 +427,22 @@ static bool start_server(struct node *node, struct err *err)
     return server_start(&options, &node->server, err);
 }
 
-static void open_api(struct node *node)
+/* HOST:PORT as it is reached, or unix:PATH. */
+static struct str reached_at(struct node *node)
 {
+    struct arena *arena = &node->config->arena;
     struct str host = STR_NONE;
     uint16_t port;
-    bool ok = uri_parse_address(node->config->listen, 0, &host, &port, NULL);
-    bool six = ok && memchr(host.ptr, ':', host.len) != NULL;
+    if (!uri_parse_address(node->address, 0, &host, &port, NULL)) {
+        return arena_printf(arena, "unix:" STR_FMT, STR_ARG(node->socket));
+    }
+    bool six = memchr(host.ptr, ':', host.len) != NULL;
+    return arena_printf(arena, "%s" STR_FMT "%s:%d", six ? "[" : "", STR_ARG(host), six ? "]" : "",
+                        server_port(node->server));
+}
+
+static void open_api(struct node *node)
+{
     const struct api_parts parts = {
         .engine = node->engine,
         .queries = node->queries,
@@ -413,8 +450,7 @@ static void open_api(struct node *node)
         .planner = node->planner,
         .assistant = node->assistant,
         .lead = node->lead,
-        .address = arena_printf(&node->config->arena, "%s" STR_FMT "%s:%d", six ? "[" : "",
-                                STR_ARG(host), six ? "]" : "", server_port(node->server)),
+        .address = reached_at(node),
     };
     node->auth.listen = parts.address;
     api_open(node->api, &parts);

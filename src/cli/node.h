@@ -77,7 +77,8 @@ struct node {
     struct queries *queries;
     struct starter *starter; /* of commands; NULL: there are none */
     struct workforce *work;
-    _Atomic bool rested; /* nothing runs inside the server any more */
+    _Atomic bool rested;        /* nothing runs inside the server any more */
+    struct str address, socket; /* where it listens; absent: not there */
     struct server *server;
     struct faktory *faktory;       /* NULL: Faktory is not spoken here */
     struct server *faktory_server; /* its sockets */
@@ -89,6 +90,10 @@ struct node {
     struct arena drain_arena;
     bool failed; /* the store cannot be trusted: exit 1 */
 };
+
+/* The setting `listen`: HOST:PORT, unix:PATH, or both with a comma; what is not there is absent. */
+MUST_CHECK bool node_listens(struct str listen, struct str *address, struct str *socket,
+                             struct err *err);
 
 /* Opens the stores, starts the threads and listens. node_close() ends it whatever the answer. */
 MUST_CHECK bool node_open(struct node *node, struct config *config,

@@ -24,10 +24,9 @@ static struct str or_environment(struct str given, const char *name)
 
 static bool check_url(struct str url, struct err *err)
 {
-    struct uri uri;
-    return (uri_parse(url, &uri, err) && str_absent(uri.userinfo) && str_absent(uri.query) &&
-            (str_is(uri.scheme, "http") || str_is(uri.scheme, "https"))) ||
-           err_set(err, ERR_INVALID, "\"" STR_FMT "\" is not a server's address; write %s",
+    return client_url_ok(url) ||
+           err_set(err, ERR_INVALID,
+                   "\"" STR_FMT "\" is not a server's address; write %s, or unix:PATH",
                    STR_ARG(url), REMOTE_URL_DEFAULT);
 }
 

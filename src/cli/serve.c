@@ -19,19 +19,30 @@
 
 struct serve {
     struct setup_options setup;
-    struct str listen, broker, tls_cert, tls_key, faktory;
+    struct option_many listen;
+    struct str broker, tls_cert, tls_key, faktory;
     struct str workers;
     struct option_many handlers;
     bool insecure, no_migrate;
     struct option_maybe test_clock;
 };
 
+/* An address and a socket file are one setting. */
+static struct str join_listen(const struct serve *serve, struct arena *arena)
+{
+    struct str all = serve->listen.count == 0 ? STR_NONE : serve->listen.at[0];
+    for (size_t i = 1; i < serve->listen.count; i++) {
+        all = arena_printf(arena, STR_FMT "," STR_FMT, STR_ARG(all), STR_ARG(serve->listen.at[i]));
+    }
+    return all;
+}
+
 /* What was typed becomes settings, and what is no setting the node's options. */
 static bool read_settings(void *arg, struct config *config, struct err *err)
 {
     const struct serve *serve = arg;
     return setup_config(&serve->setup, config, err) &&
-           config_flag(config, "", "listen", serve->listen, err) &&
+           config_flag(config, "", "listen", join_listen(serve, &config->arena), err) &&
            config_flag(config, "", "broker", serve->broker, err) &&
            config_flag(config, "workers", "count", serve->workers, err) &&
            config_flag(config, "faktory", "listen", serve->faktory, err) &&
@@ -93,9 +104,11 @@ static enum exit_status run_node(struct config *config, const struct node_option
     struct err err = ERR_INIT;
     bool opened = node_open(node, config, options, &err), served = true;
     if (opened) {
-        const char *scheme = str_absent(config->tls_cert) ? "http" : "https";
+        const char *scheme = str_absent(node->address)      ? ""
+                             : str_absent(config->tls_cert) ? "http://"
+                                                            : "https://";
         log_start(node, file);
-        printf("errand: ready on %s://" STR_FMT "\n", scheme, STR_ARG(node->auth.listen));
+        printf("errand: ready on %s" STR_FMT "\n", scheme, STR_ARG(node->auth.listen));
         fflush(stdout);
         systemd_tell("READY=1\nSTATUS=serving " STR_FMT, STR_ARG(node->auth.listen));
         served = node_run(node);
@@ -128,8 +141,10 @@ static enum exit_status run_serve(const void *options, const struct words *words
 }
 
 static const struct option serve_options[] = {
-    {"listen", "HOST:PORT", "address (default 127.0.0.1:8001); port 0 picks a free one",
-     OPTION_TEXT(struct serve, listen)},
+    {"listen", "HOST:PORT",
+     "address (default 127.0.0.1:8001), port 0 picks a free one; or unix:PATH, a socket file; may "
+     "be given for both",
+     OPTION_LIST(struct serve, listen)},
     SETUP_OPTIONS(struct serve),
     {"broker", "URL", "the broker (default memory)", OPTION_TEXT(struct serve, broker)},
     {"workers", "N", "workers inside the server (default 3); 0 runs nothing here",

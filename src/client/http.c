@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "client/transfer.h"
+#include "wire/uri.h"
 
 #define RETRY_AFTER_MAX (24 * HOUR_MS)
 
@@ -21,6 +22,7 @@ struct client {
     struct buf url;             /* base, then the call's path */
     size_t base_len;
     const char *cacert;
+    struct buf socket; /* path of the socket file; empty: none */
     char why[CURL_ERROR_SIZE];
 };
 
@@ -45,6 +47,17 @@ static void add_header(struct client *client, const char *name, struct str value
     client->headers = longer == NULL ? client->headers : longer;
 }
 
+bool client_url_ok(struct str url)
+{
+    struct uri uri;
+    struct str path = uri_socket_path(url);
+    if (!str_absent(path)) {
+        return path.len > 0 && path.len < KIB && !str_has_control(path);
+    }
+    return uri_parse(url, &uri, NULL) && str_absent(uri.userinfo) && str_absent(uri.query) &&
+           (str_is(uri.scheme, "http") || str_is(uri.scheme, "https"));
+}
+
 bool client_open(const struct client_options *options, struct client **out, struct err *err)
 {
     if (str_has_control(options->token) || options->token.len > KIB) {
@@ -52,14 +65,17 @@ bool client_open(const struct client_options *options, struct client **out, stru
                        "the token is not one: it is too long or has control characters");
     }
     struct client *client = mem_new(struct client);
-    *client = (struct client){.url = BUF_INIT(64 * KIB), .cacert = options->cacert};
+    *client = (struct client){
+        .url = BUF_INIT(64 * KIB), .socket = BUF_INIT(KIB), .cacert = options->cacert};
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK ||
         (client->curl = curl_easy_init()) == NULL || (client->multi = curl_multi_init()) == NULL) {
         curl_easy_cleanup(client->curl);
         mem_free(client);
         return err_set(err, ERR_INTERNAL, "libcurl does not start");
     }
-    struct str base = options->url;
+    struct str path = uri_socket_path(options->url);
+    struct str base = str_absent(path) ? options->url : STR("http://localhost");
+    buf_str(&client->socket, path);
     base.len -= str_ends(base, STR("/")) ? 1 : 0;
     buf_str(&client->url, base);
     client->base_len = base.len;
@@ -79,6 +95,7 @@ void client_close(struct client *client)
         curl_multi_cleanup(client->multi);
         curl_slist_free_all(client->headers);
         buf_fini(&client->url);
+        buf_fini(&client->socket);
         mem_free(client);
         curl_global_cleanup();
     }
@@ -168,6 +185,9 @@ static void set_usual(struct client *client, struct receiver *receiver, struct s
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, receiver);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(curl, CURLOPT_HEADERDATA, receiver);
+    if (client->socket.len > 0) {
+        curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, buf_c_text(&client->socket));
+    }
     if (client->cacert != NULL) {
         curl_easy_setopt(curl, CURLOPT_CAINFO, client->cacert);
     }

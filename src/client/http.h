@@ -21,10 +21,14 @@
 struct client;
 
 struct client_options {
-    struct str url;     /* http://HOST:PORT or https://…; a path is put before every call's */
+    struct str url;     /* http://HOST:PORT or https://…; a path is put before every call's. Or
+                           unix:PATH, a socket file */
     struct str token;   /* sent as a bearer token; absent: none */
     const char *cacert; /* PEM file of authorities to trust; NULL: the system's */
 };
+
+/* Whether that is a server's address: of a form that client_open() takes. */
+bool client_url_ok(struct str url);
 
 MUST_CHECK bool client_open(const struct client_options *options, struct client **out,
                             struct err *err);

@@ -14,13 +14,18 @@
 
 /* ---- Opening ---- */
 
-static struct connection *connection_new(struct server *server)
+static struct connection *connection_new(struct server *server, bool by_file)
 {
     struct connection *connection = mem_new(struct connection);
     connection->server = server;
     connection->wait_kind = WAIT_NONE;
     list_init(&connection->owed);
-    uv_tcp_init(server->loop, &connection->tcp);
+    connection->by_file = by_file;
+    if (by_file) {
+        uv_pipe_init(server->loop, &connection->pipe, 0);
+    } else {
+        uv_tcp_init(server->loop, &connection->tcp);
+    }
     list_append(&server->connections, &connection->link);
     server->connections_count++;
     return connection;
@@ -30,7 +35,7 @@ static struct connection *connection_new(struct server *server)
 static void turn_away(struct connection *connection)
 {
     struct server *server = connection->server;
-    if (server->tls != NULL || server->options.protocol != NULL) {
+    if ((server->tls != NULL && !connection->by_file) || server->options.protocol != NULL) {
         connection_close(connection);
         return;
     }
@@ -50,22 +55,25 @@ static void begin_session(struct connection *connection)
     }
 }
 
-void connection_open(struct server *server)
+void connection_open(struct server *server, uv_stream_t *listener)
 {
-    struct connection *connection = connection_new(server);
-    if (uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&connection->tcp) != 0) {
+    bool by_file = listener == (uv_stream_t *)&server->file_listener;
+    struct connection *connection = connection_new(server, by_file);
+    if (uv_accept(listener, (uv_stream_t *)&connection->tcp) != 0) {
         connection_close(connection);
         return;
     }
-    uv_tcp_nodelay(&connection->tcp, 1);
-    uv_tcp_keepalive(&connection->tcp, 1, KEEPALIVE_S);
+    if (!by_file) {
+        uv_tcp_nodelay(&connection->tcp, 1);
+        uv_tcp_keepalive(&connection->tcp, 1, KEEPALIVE_S);
+    }
     /* Another protocol has its own words for that, when it knows who came. */
     size_t spare = server->options.protocol != NULL ? REFUSED_MAX : 0;
     if (server->connections_count > server->options.connections_max + spare) {
         turn_away(connection);
         return;
     }
-    connection->tls = server->tls == NULL ? NULL : tls_new(server->tls);
+    connection->tls = server->tls == NULL || by_file ? NULL : tls_new(server->tls);
     begin_session(connection);
     connection_settle(connection);
 }

@@ -1,7 +1,8 @@
 /* net/connection.h: the inside of the server; what is behind server.h and nobody else's business.
  *
- * server.c listens, accepts and ends; connection.c reads, parses and hands over; exchange.c
- * answers; output.c writes; timeouts.c keeps the deadlines; tls.c wraps the bytes.
+ * server.c and socket_file.c listen; connection.c reads, parses and hands over; pipeline.c keeps
+ * what is handled beside each other in order; exchange.c answers; output.c writes; timeouts.c keeps
+ * the deadlines; tls.c wraps the bytes.
  *
  * A connection without a request costs its struct and a socket: input is read into one buffer that
  * all share, and what is needed to read a request hangs on the exchange, which is taken from a pool
@@ -39,6 +40,9 @@ struct server {
     struct server_options options;
     uv_loop_t *loop;
     uv_tcp_t listener;
+    uv_pipe_t file_listener; /* of the socket file */
+    dev_t file_device;       /* which file that is: another server's must not be removed */
+    ino_t file_inode;        /* 0: there is none */
     bool quiet, stopping;
     int64_t accept_warned_ms;
     struct list connections;
@@ -68,7 +72,11 @@ struct server {
 };
 
 struct connection {
-    uv_tcp_t tcp;
+    union { /* both are streams, and begin alike */
+        uv_tcp_t tcp;
+        uv_pipe_t pipe;
+    };
+    bool by_file; /* it came by the socket file: `pipe` */
     struct server *server;
     struct link link;  /* in server->connections */
     struct link ready; /* in server->ready, or in none */
@@ -123,6 +131,12 @@ struct request {
     void (*drained)(struct exchange *exchange);
 };
 
+/* socket_file.c: listens on options.socket with mode 0660. What a dead server left there is
+ * replaced; where somebody answers, this is refused. */
+MUST_CHECK bool socket_file_open(struct server *server, uv_connection_cb on_connection,
+                                 struct err *err);
+void socket_file_close(struct server *server); /* and removes it, unless it is another's now */
+
 /* server.c: a walk over all: for when a common limit is reached. NULL: none weighs anything. */
 struct connection *server_heaviest(const struct server *server,
                                    double (*weight)(const struct connection *connection));
@@ -134,7 +148,7 @@ static inline bool connection_awaits(const struct connection *connection)
 }
 
 /* connection.c */
-void connection_open(struct server *server); /* accepts what the listener has */
+void connection_open(struct server *server, uv_stream_t *listener); /* accepts what it has */
 void connection_close(struct connection *connection);
 void connection_go_on(struct connection *connection); /* parses on, then decides what to wait for */
 void connection_later(struct connection *connection); /* goes on in the next tick */

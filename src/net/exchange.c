@@ -241,7 +241,7 @@ uint64_t exchange_peer(const struct exchange *exchange)
     struct sockaddr_storage name = {0};
     int len = sizeof name;
     uint64_t peer = 0;
-    if (connection == NULL ||
+    if (connection == NULL || connection->by_file ||
         uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&name, &len) != 0) {
         return 0;
     }

@@ -93,7 +93,7 @@ static void on_connection(uv_stream_t *listener, int status)
 {
     struct server *server = listener->data;
     if (status == 0) {
-        connection_open(server);
+        connection_open(server, listener);
         return;
     }
     int64_t now_ms = (int64_t)uv_now(server->loop);
@@ -107,6 +107,12 @@ static bool start_listening(struct server *server, struct err *err)
 {
     struct str listen = server->options.listen;
     struct sockaddr_storage address;
+    if (!str_absent(server->options.socket) && !socket_file_open(server, on_connection, err)) {
+        return false;
+    }
+    if (str_absent(listen)) {
+        return true;
+    }
     return resolve(server->loop, listen, &address, err) &&
            uv_ok(uv_tcp_bind(&server->listener, (struct sockaddr *)&address, 0), "listen on",
                  listen, err) &&
@@ -129,7 +135,8 @@ static struct server *server_new(const struct server_options *options)
     list_init(&server->exchanges);
     list_init(&server->spare);
     uv_tcp_init(server->loop, &server->listener);
-    server->listener.data = server;
+    uv_pipe_init(server->loop, &server->file_listener, 0);
+    server->listener.data = server->file_listener.data = server;
     uv_idle_init(server->loop, &server->ready_idle);
     server->ready_idle.data = server;
     timeouts_init(server);
@@ -186,6 +193,7 @@ void server_quiet(struct server *server)
     server->quiet = true;
     if (!uv_is_closing((uv_handle_t *)&server->listener)) {
         uv_close((uv_handle_t *)&server->listener, NULL);
+        socket_file_close(server);
     }
 }
 

@@ -42,7 +42,8 @@ struct protocol;
 
 struct server_options { /* a 0 among the limits means the default above */
     uv_loop_t *loop;
-    struct str listen;              /* HOST:PORT; port 0 picks a free one */
+    struct str listen;              /* HOST:PORT; port 0 picks a free one; absent: none */
+    struct str socket;              /* path of a socket file, plain also under TLS; absent: none */
     const char *tls_cert, *tls_key; /* NULL: plain */
     size_t connections_max;         /* beyond it: 503 and close */
     size_t body_max;                /* bytes; beyond it: 413; 0: HTTP_BODY_MAX */
@@ -78,7 +79,7 @@ void server_hurry(struct server *server);
 bool server_busy(const struct server *server);
 void server_stop(struct server *server); /* closes everything; the loop then runs out of work */
 void server_free(struct server *server); /* after the loop has ended */
-int server_port(const struct server *server);
+int server_port(const struct server *server); /* 0: it has none */
 size_t server_connections(const struct server *server);
 size_t server_unsent(const struct server *server); /* bytes of answers, of all connections */
 

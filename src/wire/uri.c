@@ -201,3 +201,8 @@ bool uri_parse(struct str text, struct uri *out, struct err *err)
     *out = uri;
     return true;
 }
+
+struct str uri_socket_path(struct str text)
+{
+    return str_starts(text, STR("unix:")) ? str_from(text, 5) : STR_NONE;
+}

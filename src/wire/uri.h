@@ -42,6 +42,9 @@ struct uri {
 /* "scheme://[userinfo@]host[:port][/path][?query]". A fragment is refused. */
 MUST_CHECK bool uri_parse(struct str text, struct uri *out, struct err *err);
 
+/* The path of "unix:PATH", a socket file; absent: it is something else. */
+struct str uri_socket_path(struct str text);
+
 /* "host:port", "[::1]:8001", or without port, which is then `default_port`. */
 MUST_CHECK bool uri_parse_address(struct str text, uint16_t default_port, struct str *host,
                                   uint16_t *port, struct err *err);
