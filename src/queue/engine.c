@@ -339,6 +339,10 @@ bool engine_step(struct engine *engine, struct list *commands)
     failover_look(engine, clock_now(engine->with.clock));
     timers_fire(engine, clock_now(engine->with.clock), &answered);
     wind_end(engine, &answered);
+    if (engine->events != NULL) { /* at once with the answers: the net loop is woken for both */
+        engine->with.host.happened(engine->with.host.arg, engine->events);
+        engine->events = NULL;
+    }
     answer(&answered);
     if (engine->dead) {
         engine->with.host.failed(engine->with.host.arg, &err);

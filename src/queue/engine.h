@@ -50,7 +50,8 @@ struct engine {
     struct unfollowed_list unfollowed;
     int64_t unfollowed_look_ms; /* shared, monotonic: when to look for what others left */
 
-    size_t in_server; /* attempts that run inside this server */
+    struct event_batch *events; /* of the last commit, until they are told */
+    size_t in_server;           /* attempts that run inside this server */
 
     /* Among several nodes: */
     bool shared;             /* other nodes use the store too */

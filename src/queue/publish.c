@@ -467,8 +467,6 @@ void publish(struct batch *batch)
     broker_flush(engine->broker);
     lanes_trim(&engine->lanes);
     guests_settle(batch, true);
-    if (batch->events != NULL) {
-        engine->with.host.happened(engine->with.host.arg, batch->events);
-        batch->events = NULL;
-    }
+    engine->events = batch->events;
+    batch->events = NULL;
 }
