@@ -39,6 +39,8 @@ const struct event *backlog_event(const struct backlog *backlog, uint64_t number
 struct str backlog_text(struct backlog *backlog, uint64_t number);
 
 /* "id: N", "event: state", "data: {…}", an empty line. The number 0 is left out. */
+/* An event of a topic for those who follow the whole system: a message says whose it is. */
+void event_name_topic(struct buf *buf, const struct event *event, struct str text);
 /* An event that was written, without what its reader may not see. */
 void event_redact(struct buf *buf, const struct redact_keys *keys, struct str text);
 void event_write(struct buf *buf, uint64_t number, const struct event *event);

@@ -110,3 +110,17 @@ void event_redact(struct buf *buf, const struct redact_keys *keys, struct str te
     buf_str(buf, (struct str){text.ptr, at});
     redact_json(buf, keys, str_from(text, at));
 }
+
+void event_name_topic(struct buf *buf, const struct event *event, struct str text)
+{
+    static const struct str team = STR("team:"), before = STR("\ndata: {");
+    const char *found = memmem(text.ptr, text.len, before.ptr, before.len);
+    size_t at = found == NULL ? text.len : (size_t)(found - text.ptr) + before.len;
+    buf_str(buf, (struct str){text.ptr, at});
+    if (at < text.len && str_starts(event->topic, team)) {
+        buf_c(buf, "\"teamId\":\"");
+        buf_str(buf, str_from(event->topic, team.len));
+        buf_c(buf, text.ptr[at] == '}' ? "\"" : "\",");
+    }
+    buf_str(buf, str_from(text, at));
+}

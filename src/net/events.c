@@ -8,8 +8,6 @@
  * SPDX-License-Identifier: MIT */
 #include "net/events.h"
 
-#include <stdlib.h>
-
 #include "base/channel.h"
 #include "base/mem.h"
 #include "net/backlog.h"
@@ -24,7 +22,7 @@ struct events {
     uv_loop_t *loop;
     struct channel given;
     uv_async_t wake;
-    uv_timer_t ping, pace_timer;
+    uv_timer_t ping, pace_timer, step_timer;
     struct backlog backlog;
     struct pace pace;
     struct list subscribers;
@@ -42,44 +40,11 @@ struct subscriber { /* in its exchange's arena */
     struct events_filter filter;
     uint64_t next;   /* the number it reads next */
     bool is_stalled; /* its socket is full; it goes on when that has drained */
+    int64_t step_ms; /* paced: when it reads on */
     bool is_over;    /* the end it waited for was told; what came with it still follows */
 };
 
 /* ---- Subscribers ---- */
-
-static int id_order(const void *left, const void *right)
-{
-    const struct task_id *a = left, *b = right;
-    return a->hi != b->hi ? (a->hi > b->hi) - (a->hi < b->hi) : (a->lo > b->lo) - (a->lo < b->lo);
-}
-
-/* The task that is watched, or a descendant of it: known to be, or a new child of one that is. */
-static bool is_of_family(const struct events_filter *filter, const struct event *event)
-{
-    struct task_id task = event->task, parent = event->parent;
-    return id_eq(filter->task, task) ||
-           (!id_none(parent) &&
-            (id_eq(filter->task, parent) ||
-             bsearch(&parent, filter->family, filter->family_count, sizeof parent, id_order)));
-}
-
-static bool matches(const struct events_filter *filter, const struct event *event)
-{
-    if (event->kind == EVENT_CANCEL || event->kind == EVENT_SIGN_OUT ||
-        event->kind == EVENT_RELEASE || event->kind == EVENT_WORKER) {
-        return false; /* between nodes */
-    }
-    /* What is said on a topic is for its subscribers alone, and nothing else is for them. */
-    if (event->kind == EVENT_TOPIC || !str_absent(filter->topic)) {
-        return event->kind == EVENT_TOPIC && !str_absent(filter->topic) &&
-               str_eq(filter->topic, event->topic);
-    }
-    return (filter->kinds == 0 || (filter->kinds & 1u << event->kind) != 0) &&
-           (id_none(filter->task) || is_of_family(filter, event)) &&
-           (str_absent(filter->type) || str_eq(filter->type, event->type)) &&
-           (str_absent(filter->document) ||
-            (!str_absent(event->document) && str_eq(filter->document, event->document)));
-}
 
 static void leave(struct subscriber *subscriber)
 {
@@ -113,8 +78,13 @@ static bool send_piece(struct subscriber *subscriber, uint64_t read)
     return !subscriber->is_stalled;
 }
 
-static void add_to_piece(struct subscriber *subscriber, struct str text)
+static void add_to_piece(struct subscriber *subscriber, const struct event *event, struct str text)
 {
+    SCOPED(buf_fini) struct buf named = BUF_INIT(SIZE_MAX);
+    if (event->kind == EVENT_TOPIC && str_absent(subscriber->filter.topic)) {
+        event_name_topic(&named, event, text);
+        text = buf_view(&named);
+    }
     if (subscriber->filter.redact == NULL) {
         buf_str(&subscriber->events->piece, text);
     } else {
@@ -126,7 +96,7 @@ static void add_to_piece(struct subscriber *subscriber, struct str text)
 static bool is_last(const struct events_filter *filter, const struct event *event)
 {
     if (filter->ends != NULL) {
-        return matches(filter, event) && filter->ends(event->name);
+        return events_match(filter, event) && filter->ends(event->name);
     }
     return filter->until_ended && event->kind == EVENT_STATE && id_eq(filter->task, event->task) &&
            (task_state_terminal(event->state) || event->removed);
@@ -137,7 +107,7 @@ static enum owner_is whose(struct subscriber *subscriber, const struct event *ev
 {
     struct events *events = subscriber->events;
     const struct events_filter *filter = &subscriber->filter;
-    if (str_absent(filter->user) || id_none(event->schedule) || !matches(filter, event)) {
+    if (str_absent(filter->user) || id_none(event->schedule) || !events_match(filter, event)) {
         return OWNER_USER;
     }
     return owners_look(&events->owners, event->schedule, filter->user,
@@ -162,8 +132,8 @@ static void read_on(struct subscriber *subscriber)
             return;
         }
         subscriber->is_over = subscriber->is_over || is_last(&subscriber->filter, event);
-        if (owner == OWNER_USER && matches(&subscriber->filter, event)) {
-            add_to_piece(subscriber, backlog_text(backlog, number));
+        if (owner == OWNER_USER && events_match(&subscriber->filter, event)) {
+            add_to_piece(subscriber, event, backlog_text(backlog, number));
         }
         if (piece->len >= SEND_PIECE && !send_piece(subscriber, number + 1)) {
             return;
@@ -182,15 +152,52 @@ static void on_drained(struct exchange *exchange)
     }
 }
 
+static void on_step(uv_timer_t *timer);
+
+/* A page does not need to see each of a hundred thousand events in a second, and reading them for
+ * ten pages would cost more than making them. It reads in steps, and where there were too many it
+ * is told so, and looks for itself. */
+static void read_step(struct subscriber *subscriber)
+{
+    struct events *events = subscriber->events;
+    uint64_t count = events->backlog.next - subscriber->next;
+    int64_t now_ms = (int64_t)uv_now(events->loop);
+    if (count == 0) {
+        return;
+    }
+    if (now_ms < subscriber->step_ms) {
+        if (!uv_is_active((uv_handle_t *)&events->step_timer) && !events->stopping) {
+            uint64_t in_ms = (uint64_t)(subscriber->step_ms - now_ms);
+            uv_timer_start(&events->step_timer, on_step, in_ms, 0);
+        }
+        return;
+    }
+    subscriber->step_ms = now_ms + subscriber->filter.pace_ms;
+    if (count > EVENTS_STEP_MAX || subscriber->next < events->backlog.first) {
+        buf_printf(&events->piece, "id: %llu\nevent: skipped\ndata: {\"count\":%llu}\n\n",
+                   (unsigned long long)events->backlog.next - 1, (unsigned long long)count);
+        (void)send_piece(subscriber, events->backlog.next);
+    } else {
+        read_on(subscriber);
+    }
+}
+
 static void all_read_on(struct events *events)
 {
     LIST_EACH(&events->subscribers, link)
     {
         struct subscriber *subscriber = HOLDER(link, struct subscriber, link);
-        if (!subscriber->is_stalled || subscriber->next < events->backlog.first) {
+        if (subscriber->filter.pace_ms > 0) {
+            read_step(subscriber);
+        } else if (!subscriber->is_stalled || subscriber->next < events->backlog.first) {
             read_on(subscriber);
         }
     }
+}
+
+static void on_step(uv_timer_t *timer)
+{
+    all_read_on(timer->data);
 }
 
 void events_set_ask(struct events *events, void (*ask)(void *arg, struct task_id schedule),
@@ -268,8 +275,8 @@ static void catch_up(struct subscriber *subscriber)
     const struct events_filter *filter = &subscriber->filter;
     for (; subscriber->next < backlog->next; subscriber->next++) {
         const struct event *event = backlog_event(backlog, subscriber->next);
-        if (matches(filter, event) && !was_told(filter, event)) {
-            add_to_piece(subscriber, backlog_text(backlog, subscriber->next));
+        if (events_match(filter, event) && !was_told(filter, event)) {
+            add_to_piece(subscriber, event, backlog_text(backlog, subscriber->next));
             subscriber->is_over = subscriber->is_over || is_last(filter, event);
         }
     }
@@ -288,10 +295,10 @@ static void greet(struct subscriber *subscriber)
         buf_c(piece, "event: reset\ndata: {}\n\n");
     }
     for (size_t i = 0; i < count; i++) {
-        if (matches(&subscriber->filter, &first[i])) {
+        if (events_match(&subscriber->filter, &first[i])) {
             SCOPED(buf_fini) struct buf text = BUF_INIT(SIZE_MAX);
             event_write(&text, 0, &first[i]);
-            add_to_piece(subscriber, buf_view(&text));
+            add_to_piece(subscriber, &first[i], buf_view(&text));
         }
         over = over || is_last(&subscriber->filter, &first[i]);
     }
@@ -308,18 +315,6 @@ static void greet(struct subscriber *subscriber)
     }
 }
 
-static void keep_family(struct events_filter *filter, struct arena *arena)
-{
-    struct task_id *sorted = arena_array(arena, struct task_id, filter->family_count);
-    for (size_t i = 0; i < filter->family_count; i++) {
-        sorted[i] = filter->family[i];
-    }
-    if (filter->family_count > 0) {
-        qsort(sorted, filter->family_count, sizeof *sorted, id_order);
-    }
-    filter->family = sorted;
-}
-
 static struct subscriber *subscriber_new(struct events *events, struct exchange *exchange,
                                          const struct events_filter *filter)
 {
@@ -331,7 +326,7 @@ static struct subscriber *subscriber_new(struct events *events, struct exchange 
     subscriber->filter.document = arena_str(&exchange->arena, filter->document);
     subscriber->filter.topic = arena_str(&exchange->arena, filter->topic);
     subscriber->filter.user = arena_str(&exchange->arena, filter->user);
-    keep_family(&subscriber->filter, &exchange->arena);
+    events_filter_keep(&subscriber->filter, &exchange->arena);
     exchange->user = subscriber;
     exchange->gone = on_gone;
     list_append(&events->subscribers, &subscriber->link);
@@ -493,7 +488,9 @@ bool events_start(uv_loop_t *loop, int64_t real_wall_ms, struct events **out, st
     channel_init(&events->given, wake_loop, events);
     uv_timer_init(loop, &events->ping);
     uv_timer_init(loop, &events->pace_timer);
+    uv_timer_init(loop, &events->step_timer);
     events->wake.data = events->ping.data = events->pace_timer.data = events;
+    events->step_timer.data = events;
     backlog_init(&events->backlog, (uint64_t)real_wall_ms << NUMBER_BITS, EVENTS_BACKLOG_MAX,
                  EVENTS_BACKLOG_BYTES);
     owners_init(&events->owners);
@@ -517,6 +514,7 @@ void events_stop(struct events *events)
     uv_close((uv_handle_t *)&events->wake, NULL);
     uv_close((uv_handle_t *)&events->ping, NULL);
     uv_close((uv_handle_t *)&events->pace_timer, NULL);
+    uv_close((uv_handle_t *)&events->step_timer, NULL);
 }
 
 void events_free(struct events *events)

@@ -27,7 +27,10 @@
 #define EVENTS_SUBSCRIBERS_MAX 4096 /* beyond it: 503 */
 #define EVENTS_PING_MS         (15 * SECOND_MS)
 #define EVENTS_PROGRESS_MS     ((int64_t)250) /* between two progress events of one task */
-#define EVENTS_PROGRESS_MAX    65536          /* tasks whose progress is spaced out at once */
+#define EVENTS_PACE_MIN_MS     100
+#define EVENTS_PACE_MAX_MS     (10 * SECOND_MS)
+#define EVENTS_STEP_MAX        500   /* events of one step; of more only the number is sent */
+#define EVENTS_PROGRESS_MAX    65536 /* tasks whose progress is spaced out at once */
 
 struct events; /* the hub */
 
@@ -48,6 +51,8 @@ struct events_filter {
     const struct task_id *family; /* its descendants, whose events are sent too; any order */
     size_t family_count;
     unsigned kinds;                   /* bits 1 << enum event_kind; 0: all */
+    unsigned topics;                  /* bits: messages of teams, notifications, schedules */
+    int64_t pace_ms;                  /* it is sent in steps of this length; 0: at once */
     struct str type, document;        /* absent: all */
     struct str user;                  /* only of this user's schedules, and of none; absent: all */
     const struct redact_keys *redact; /* what is hidden from whoever reads; NULL: nothing */
@@ -64,6 +69,9 @@ struct events_filter {
  * passed over), and the Last-Event-ID header. The texts live in the exchange's arena. */
 MUST_CHECK bool events_filter_parse(struct exchange *exchange, struct events_filter *out,
                                     struct err *err);
+
+bool events_match(const struct events_filter *filter, const struct event *event);
+void events_filter_keep(struct events_filter *filter, struct arena *arena); /* its family */
 
 /* Turns the exchange into a stream of the hub's: from here on it answers, ends and frees it.
  * False (ERR_UNAVAILABLE: too many) leaves the exchange to the caller. Uses exchange->user. */

@@ -14,8 +14,8 @@ route_fn on_task_claim, on_task_heartbeat, on_task_complete, on_task_fail, on_ta
     on_tasks_finish;
 route_fn on_queue_list, on_queue_show, on_queue_set, on_queue_pause, on_queue_resume,
     on_queue_purge;
-route_fn on_document_show, on_document_list, on_document_release, on_worker_list, on_worker_quiet, on_worker_stop,
-    on_worker_resume, on_node_list, on_stats_show, on_events, on_metrics;
+route_fn on_document_show, on_document_list, on_document_release, on_worker_list, on_worker_quiet,
+    on_worker_stop, on_worker_resume, on_node_list, on_stats_show, on_events, on_metrics;
 route_fn on_schedule_create, on_schedule_preview, on_schedule_list, on_schedule_show,
     on_schedule_change, on_schedule_remove, on_schedule_pause, on_schedule_resume, on_schedule_run,
     on_schedule_backfill, on_schedule_next, on_execution_list, on_execution_show, on_calendar,

@@ -121,6 +121,9 @@ bool on_task_stream(struct call *call, struct err *err)
     if (!call_id(call, &id, err) || !events_filter_parse(call->exchange, &stream->filter, err)) {
         return false;
     }
+    if (stream->filter.pace_ms != 0 || stream->filter.topics != 0) {
+        return err_set(err, ERR_INVALID, "the stream of a task has its own events, at once");
+    }
     stream->filter.task = id;
     stream->filter.until_ended = true;
     stream->filter.redact = call_redact(call);

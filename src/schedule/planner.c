@@ -39,8 +39,30 @@ static int64_t due_in_ms(struct guest *guest, struct now now)
 
 /* ---- Saving ---- */
 
-void planner_saved(struct planner *planner, const struct record *record)
+/* A schedule that was saved, or an entry of its history. */
+static void tell(struct batch *batch, const struct record *record)
 {
+    SCOPED(buf_fini) struct buf json = BUF_INIT(KIB);
+    struct json_writer w = JSON_WRITER(&json);
+    char text[TASK_ID_TEXT];
+    bool run = record->kind == RECORD_EXECUTION;
+    json_open_object(&w);
+    json_put_str(&w, "scheduleId", id_text(run ? record->parent : record->id, text));
+    if (run) {
+        json_put_str(&w, "executionId", id_text(record->id, text));
+        json_put_c(&w, "status", execution_statuses[record->mark]);
+    }
+    json_put_c(&w, "change", run ? "execution" : record->version == 0 ? "created" : "changed");
+    json_close_object(&w);
+    guest_tell(batch, schedule_topic(record->owner, guest_arena(batch)), STR("schedule"),
+               buf_view(&json));
+}
+
+void planner_saved(struct planner *planner, struct batch *batch, const struct record *record)
+{
+    if (record->kind == RECORD_SCHEDULE || record->kind == RECORD_EXECUTION) {
+        tell(batch, record);
+    }
     int64_t *earliest =
         record->kind == RECORD_SCHEDULE ? &planner->draft.due_ms : &planner->draft.gone_ms;
     if (record->due_ms != 0) {
@@ -52,7 +74,7 @@ bool planner_save(struct planner *planner, struct batch *batch, const struct rec
                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        planner_saved(planner, &records[i]);
+        planner_saved(planner, batch, &records[i]);
     }
     return guest_save_records(batch, records, count);
 }

@@ -107,6 +107,10 @@ static void remove_it(struct wish *wish)
     if (find(wish) && guest_delete_records(wish->batch, RECORD_SCHEDULE, &wish->schedule.id, 1) &&
         upkeep_clear_history(wish->planner, wish->batch, wish->schedule.id)) {
         wish->order->schedule = wish->schedule;
+        char id[TASK_ID_TEXT];
+        guest_tell(wish->batch, schedule_topic(wish->schedule.user, wish->arena), STR("schedule"),
+                   arena_printf(wish->arena, "{\"scheduleId\":\"%s\",\"change\":\"removed\"}",
+                                id_text(wish->schedule.id, id).ptr));
     }
 }
 

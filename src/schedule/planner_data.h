@@ -49,7 +49,8 @@ struct planner {
 /* ---- planner.c ---- */
 
 int64_t planner_until(int64_t at_ms, int64_t now_ms); /* 0: it is over; PLANNER_NEVER stays */
-void planner_saved(struct planner *planner, const struct record *record); /* notes when it is due */
+/* Notes when it is due, and tells whoever follows schedules. */
+void planner_saved(struct planner *planner, struct batch *batch, const struct record *record);
 /* Saves; a record that somebody else changed meanwhile loses the batch. */
 bool planner_save(struct planner *planner, struct batch *batch, const struct record *records,
                   size_t count);

@@ -457,7 +457,7 @@ static bool write_executions(struct round *round)
     }
     for (size_t i = 0; i < round->count; i++) {
         round->entries[i].applied = saves[i].applied;
-        planner_saved(round->planner, &records[i]);
+        planner_saved(round->planner, round->batch, &records[i]);
     }
     return true;
 }

@@ -303,3 +303,9 @@ void schedule_remember(struct schedule *schedule, struct str content, struct are
     json_close_array(&w);
     schedule->messages = arena_str(arena, buf_view(&all));
 }
+
+struct str schedule_topic(struct str user, struct arena *arena)
+{
+    return arena_printf(arena, "schedules:" STR_FMT, (int)user.len,
+                        str_absent(user) ? "" : user.ptr);
+}

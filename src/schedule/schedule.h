@@ -113,6 +113,9 @@ MUST_CHECK bool schedule_load(const struct record *record, struct arena *arena,
 /* The record to save, its body in `arena`. When it is due is decided by its status and times. */
 struct record schedule_record(const struct schedule *schedule, struct arena *arena);
 
+/* What whoever follows the schedules of a user (absent: nobody's) subscribes to. */
+struct str schedule_topic(struct str user, struct arena *arena);
+
 /* How late this schedule begins within its jitter, always the same. */
 int64_t schedule_offset_ms(const struct schedule *schedule);
 /* When the planner must look at it next; 0: never. */

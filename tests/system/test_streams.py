@@ -1,7 +1,8 @@
 # tests/system/test_streams.py: event streams: what happened, in order, without gaps.
 #
 # SPDX-License-Identifier: MIT
-from errand import START, check, has, main, same, test
+from errand import START, check, has, main, same, test, wait_for
+from tokens import make_token
 
 
 def states(events):
@@ -193,6 +194,73 @@ def a_reader_that_does_not_read_harms_nobody(s):
     task = s.create()
     same(fresh.next()[2]["taskId"], task["id"])
     slow.close()
+
+
+# ---- What a page follows ----
+
+
+def words(stream, wanted):
+    """Names and data of the events up to the first that `wanted` likes."""
+    return [(event, data) for event, _, data in stream.until(wanted)]
+
+
+@test()
+def messages_notifications_and_schedules_come_when_they_are_asked_for(s):
+    everything = s.stream("/api/events?types=message,notification,schedule")
+    usual = s.stream("/api/events")
+    team = s.post("/api/teams", {"prompt": "p", "teammates": [{"role": "a"}],
+                                 "tasks": [{"id": "1", "title": "one", "description": "d"}]}, 202)["teamId"]
+    said = s.post(f"/api/teams/{team}/messages", {"from": "a", "body": "hello"}, 201)
+    same(words(everything, lambda event, data: True), [("message", {"teamId": team, **said})])
+    made = s.post("/api/schedules", {"title": "t", "rrule": "FREQ=DAILY", "taskType": "noop", "userId": "ann"}, 201)["id"]
+    same(words(everything, lambda event, data: True), [("schedule", {"scheduleId": made, "change": "created"})])
+    run = s.post(f"/api/schedules/{made}/run", None, 202)["executionId"]
+    seen = words(everything, lambda event, data: event == "notification")
+    check(("schedule", {"scheduleId": made, "executionId": run, "status": "RUNNING", "change": "execution"}) in seen, seen)
+    has(seen[-1][1], scheduleId=made, userId="ann")
+    check({event for event, _ in seen} == {"schedule", "notification"}, seen)
+    s.call("DELETE", f"/api/schedules/{made}", None, 204)
+    words(everything, lambda event, data: data.get("change") == "removed")
+    last = s.create("work", delayMs=60000)
+    seen = words(usual, lambda event, data: data.get("taskId") == last["id"])
+    check({event for event, _ in seen} <= {"state", "progress", "log", "queue", "leader"}, seen)
+    both = s.stream("/api/events?types=state,message")
+    task = s.create("work", delayMs=60000)
+    s.post(f"/api/teams/{team}/messages", {"from": "a", "body": "again"}, 201)
+    same([event for event, data in words(both, lambda event, data: event == "message")
+          if data.get("taskId", task["id"]) == task["id"]][-2:], ["state", "message"])
+    for wrong in ("types=cancel", "types=sign_out", "types=topic", "paceMs=99", "paceMs=10001", "paceMs=x"):
+        s.call("GET", f"/api/events?{wrong}", None, 400)
+    s.call("GET", f"/api/tasks/{task['id']}/stream?paceMs=500", None, 400)
+    s.call("GET", f"/api/teams/{team}/stream?types=message", None, 400)
+
+
+@test()
+def a_user_is_told_of_his_own_schedules_and_notifications(s):
+    admin, ann = make_token(s.nest, s.data, "admin"), make_token(s.nest, s.data, "read", "--user", "ann")
+    s.token = admin
+    wait_for(lambda: s.raw("GET", "/api/tasks", headers={"Authorization": None}).status == 401)
+    wait_for(lambda: s.raw("GET", "/api/tasks", headers={"Authorization": f"Bearer {ann}"}).status == 200)
+    stream = s.stream("/api/events?types=schedule,notification", {"Authorization": f"Bearer {ann}"})
+    made = {user: s.post("/api/schedules", {"title": "t", "rrule": "FREQ=DAILY", "taskType": "noop", "userId": user}, 201)["id"]
+            for user in ("ben", "annabel", "ann")}
+    for user in ("ben", "annabel", "ann"):
+        s.post(f"/api/schedules/{made[user]}/run", None, 202)
+    seen = words(stream, lambda event, data: event == "notification")
+    same({data["scheduleId"] for _, data in seen}, {made["ann"]})
+
+
+@test()
+def a_paced_stream_says_how_many_it_left_out(s):
+    paced = s.stream("/api/events?types=state&paceMs=200")
+    task = s.create("work", delayMs=60000)
+    same([data["taskId"] for _, data in words(paced, lambda event, data: True)], [task["id"]])
+    for _ in range(2):
+        s.post("/api/tasks", [{"taskType": "work", "delayMs": 60000}] * 1000, 201)
+    seen = words(paced, lambda event, data: event == "skipped")
+    check(seen[-1][1]["count"] > 500, seen)
+    last = s.create("work", delayMs=60000)
+    words(paced, lambda event, data: data.get("taskId") == last["id"] or event == "skipped")
 
 
 main()
