@@ -60,6 +60,11 @@ bool api_admit(void *arg, struct exchange *exchange)
     call->exchange = exchange;
     call->arena = &exchange->arena;
     exchange->user = call;
+    if (exchange->late) { /* whoever asks, and for whatever: ask another node, or later */
+        err_set(&err, ERR_UNAVAILABLE, "the server is stopping");
+        call_fail(call, &err);
+        return false;
+    }
     bool known = find_route(call, &found); /* who asks from outside learns nothing, not even 404 */
     if (!may_enter(call, &err)) {
         call->headers = STR_NONE;

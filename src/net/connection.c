@@ -63,6 +63,7 @@ void connection_open(struct server *server, uv_stream_t *listener)
         connection_close(connection);
         return;
     }
+    connection->late = server->quiet;
     if (!by_file) {
         uv_tcp_nodelay(&connection->tcp, 1);
         uv_tcp_keepalive(&connection->tcp, 1, KEEPALIVE_S);

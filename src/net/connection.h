@@ -103,6 +103,7 @@ struct connection {
     bool barrier;   /* the request is read on when nothing is owed any more */
     bool stepping;  /* parsing: answers given meanwhile need not wake us */
     bool last;      /* no request is read after this answer */
+    bool late;      /* younger than server_quiet() */
     bool lingering; /* everything was said; what still comes is thrown away */
     bool eof;       /* the client will say no more */
     bool broken;    /* writing failed */

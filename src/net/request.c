@@ -23,6 +23,7 @@ struct request *request_begin(struct connection *connection)
     }
     http_parser_init(&request->parser, server->options.body_max);
     request->connection = connection;
+    request->exchange.late = connection->late;
     request->began_ms = (int64_t)uv_now(server->loop);
     connection->request = request;
     list_append(&server->exchanges, &request->link);

@@ -188,12 +188,19 @@ bool server_change(struct server *server, const struct server_changes *changes, 
     return true;
 }
 
-void server_quiet(struct server *server)
+static void stop_listening(struct server *server)
 {
-    server->quiet = true;
     if (!uv_is_closing((uv_handle_t *)&server->listener)) {
         uv_close((uv_handle_t *)&server->listener, NULL);
         socket_file_close(server);
+    }
+}
+
+void server_quiet(struct server *server)
+{
+    server->quiet = true;
+    if (server->options.protocol != NULL) {
+        stop_listening(server);
     }
 }
 
@@ -204,8 +211,9 @@ bool server_busy(const struct server *server)
         const struct connection *connection = HOLDER(it, struct connection, link);
         const struct request *request = connection->request;
         bool owes = connection->session != NULL && connection->handling;
-        if (connection->out_pending > 0 || owes || connection->owed_count > 0 ||
-            (request != NULL && !request->streaming)) {
+        if (!connection->late &&
+            (connection->out_pending > 0 || owes || connection->owed_count > 0 ||
+             (request != NULL && !request->streaming))) {
             return true;
         }
     }
@@ -218,6 +226,7 @@ void server_stop(struct server *server)
         return;
     }
     server_quiet(server);
+    stop_listening(server);
     server->stopping = true;
     struct link *first;
     while ((first = list_first(&server->connections)) != NULL) {

@@ -72,7 +72,9 @@ struct server_changes {
 MUST_CHECK bool server_change(struct server *server, const struct server_changes *changes,
                               struct err *err);
 
-void server_quiet(struct server *server); /* stops listening; answers say Connection: close */
+/* Answers say Connection: close. Who connects from now on comes late (exchange.late): nothing new
+ * is begun for him, and nobody waits until he has gone. Another protocol stops listening. */
+void server_quiet(struct server *server);
 /* Time is over for everyone who waits for it: each exchange's timer fires now. */
 void server_hurry(struct server *server);
 /* A request is under way or an answer not yet sent; streams, which have no end, do not count. */
@@ -95,6 +97,7 @@ struct exchange {
      * still listens (half-close) looks the same; so the answer is sent if the socket takes it. */
     void (*gone)(struct exchange *exchange);
     bool is_gone;
+    bool late;     /* it came on a connection that is younger than server_quiet() */
     bool stranger; /* set by `admit`: nobody knows who asks, so known ones come before him */
     bool overlaps; /* set by `admit`: it neither waits for the answers of those that were pipelined
                       before it nor keeps those behind it waiting for its own */

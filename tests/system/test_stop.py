@@ -1,7 +1,9 @@
 # tests/system/test_stop.py: how a server ends, and what the next one finds.
 #
 # SPDX-License-Identifier: MIT
+import os
 import signal
+import socket
 
 from errand import START, check, has, main, same, test, together, wait_for
 
@@ -55,6 +57,33 @@ def waiting_claims_and_streams_are_let_go(s):
     except ConnectionError:
         pass
     wire.close()
+
+
+@test(server=False)
+def who_comes_while_it_drains_is_told_503(nest):
+    go = os.path.join(nest.root, "go")
+    os.mkfifo(go)
+    script = nest.file("wait.sh", f"#!/bin/sh\ncat {go}\n")
+    os.chmod(script, 0o755)
+    config = nest.file("errand.conf", f"[handler.wait]\nexec = {script}\n[workers]\ngrace = 10m\n")
+    s = nest.server(args=["--config", config])
+    task = s.create("wait")
+    wait_for(lambda: s.show(task)["state"] == "RUNNING")
+    s.expected_to_die = True
+    s.process.send_signal(signal.SIGTERM)
+
+    def status(path):
+        with socket.create_connection(("127.0.0.1", s.port), timeout=60) as wire:
+            wire.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            return wire.recv(4096).split(b" ")[1]
+    wait_for(lambda: status("/readyz") == b"503")
+    for path in ("/readyz", "/healthz", "/api/tasks", "/metrics", "/no/such/path"):
+        same(status(path), b"503", path)
+    with open(go, "w", encoding="utf-8") as pipe:
+        pipe.write("7")
+    same(s.wait(), 0)
+    s.restart()
+    has(s.show(task), state="COMPLETED", result=7)
 
 
 @test()
