@@ -99,6 +99,21 @@ test('why a task is not running is one sentence with a link to who holds its doc
   await page.waitForURL(`**/tasks/${first.id}`);
 });
 
+test('a document is released after a question that says what it means', async () => {
+  const page = await openPage();
+  const { id } = await create({ taskType: 'hold-on', documentId: 'to release' });
+  const { lease } = await claim('hold-on');
+  await create({ taskType: 'in-line', documentId: 'to release' });
+  await visit(page, `${server.url}/documents`);
+  await row(page, 'to release').getByRole('button', { name: 'Release' }).click();
+  await says(page.getByRole('dialog'), /lease is void/);
+  await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
+  await until(id, 'QUEUED');
+  await row(page, 'to release').waitFor({ state: 'detached' });
+  const late = await fetch(`${server.url}/api/tasks/${id}/complete`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ lease }) });
+  assert.equal(late.status, 409);
+});
+
 test('the list is live within two seconds, and rows stay while somebody works in it', async () => {
   const page = await openPage();
   const [one] = await create([{ taskType: 'live-one', queue: 'live' }, { taskType: 'live-two', queue: 'live' }]);

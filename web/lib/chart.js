@@ -38,6 +38,20 @@ function ceiling(highest) {
 
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
+const DRAWN = 75; // points; more than that is a hedge, not a line
+
+/** Fewer points of the same time: each the mean (of rates) or the highest (of times) of what it stands for, null where nothing is known. */
+export function thin(values, most) {
+  const size = thinBy(values);
+  return Array.from({ length: Math.floor((values?.length ?? 0) / size) }, (_, at) => {
+    const known = values.slice(at * size, (at + 1) * size).filter((value) => value !== null);
+    return known.length === 0 ? null : most ? Math.max(...known) : known.reduce((sum, value) => sum + value, 0) / known.length;
+  });
+}
+
+/** How long a drawn point is, in steps of the series. */
+export const thinBy = (values) => Math.ceil((values?.length ?? 0) / DRAWN) || 1;
+
 export class Chart {
   /** {label, lines: [{key, name, look}], unit(value)}. */
   constructor({ label, lines, unit = (value) => short(Math.round(value * 10) / 10) }) {

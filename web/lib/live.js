@@ -18,6 +18,7 @@ let asked = null; // {path, kinds, happened, refresh}
 let timer = 0;    // to connect again
 let due = 0;      // the refresh that is under way
 let lastRefresh = 0;
+let acted = false; // something was done here: lists show it even while one works in them
 
 const state = { online: true, health: { status: 'ok' } };
 const listeners = new Set();
@@ -59,7 +60,9 @@ function refreshSoon() {
     const mine = asked;
     lastRefresh = performance.now();
     try {
-      await mine?.refresh();
+      const force = acted;
+      acted = false;
+      await mine?.refresh(force);
     } catch {
       // Said by the page where it matters; the next event asks again.
     } finally {
@@ -113,6 +116,7 @@ export function unfollow() {
 /** Something was done here: show it at once instead of when the stream tells. */
 export function refreshNow() {
   lastRefresh = 0;
+  acted = true;
   refreshSoon();
 }
 

@@ -16,7 +16,7 @@ export class Table {
     this.rows = new Map(); // key → {row, element}
     this.pointed = -Infinity;
     this.body = h('tbody', {});
-    this.table = h('table', { 'aria-label': label }, h('thead', {}, h('tr', {}, columns.map((column) => h('th', { scope: 'col', class: this.look(column) }, column.head ? column.head() : column.name)))), this.body);
+    this.table = h('table', { 'aria-label': label, hidden: true }, h('thead', {}, h('tr', {}, columns.map((column) => h('th', { scope: 'col', class: this.look(column) }, column.head ? column.head() : column.name)))), this.body);
     this.news = h('p', { class: 'news', hidden: true });
     this.body.addEventListener('pointermove', () => { this.pointed = performance.now(); });
     this.element = h('div', { class: 'list' }, this.news, this.table);
@@ -65,6 +65,9 @@ export class Table {
     this.offer(0);
     this.rows.forEach((shown, key) => {
       if (!wanted.has(key)) {
+        if (shown.element.contains(document.activeElement)) { // the focus goes on where the row was
+          (shown.element.nextElementSibling ?? shown.element.previousElementSibling)?.querySelector('a, button, input')?.focus();
+        }
         shown.element.remove();
         this.rows.delete(key);
       }

@@ -59,9 +59,9 @@ export async function open(page) {
       h('div', { class: 'actions' }, link(`/tasks?documentId=${escaped(wanted)}`, 'All its tasks'), row.locked && may('admin') && button('Release', () => release(row)))));
   }
 
-  async function refresh() {
+  async function refresh(force = false) {
     const rows = await get('/api/documents?locked=true', page.signal);
-    table.update(rows.slice(0, ROWS_MAX));
+    table.update(rows.slice(0, ROWS_MAX), { force: force === true });
     keep(said, rows.length > ROWS_MAX ? `${number(rows.length)} documents are locked; the first ${ROWS_MAX} are shown. Look others up by their id.` : '');
     await lookUp();
   }

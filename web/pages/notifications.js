@@ -10,6 +10,7 @@ import { when } from '../lib/time.js';
 
 export const title = 'Notifications';
 
+const LOOK_EVERY_MS = 1500;
 const PAGE_ROWS = 100;
 const TYPING_MS = 300;
 
@@ -62,4 +63,5 @@ export async function open(page) {
   put(page.main, page.heading(title), h('div', { class: 'row' }, user, unread), trouble, h('section', { class: 'panel' }, table.element));
   await refresh(true);
   page.follow('/api/events?types=leader', ['notification'], refresh);
+  page.every(LOOK_EVERY_MS, () => refresh().catch(() => {}));
 }

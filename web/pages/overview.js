@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: MIT
 import { get, list } from '../lib/api.js';
-import { Chart } from '../lib/chart.js';
+import { Chart, thin, thinBy } from '../lib/chart.js';
 import { button, h, keep, link, number, panel, plural, put, short } from '../lib/dom.js';
 import { BAD, STATES, badge, errorText, queueLink, taskLink, tasksLink } from '../lib/states.js';
 import { Table } from '../lib/table.js';
@@ -152,10 +152,10 @@ export async function open(page) {
 
   async function refreshCharts() {
     const series = await get(`/api/series?minutes=${minutes}`, page.signal);
-    const perMinute = (values) => (values ?? []).map((value) => (value === null ? null : value * (60000 / series.stepMs)));
-    const from = Date.parse(series.from);
-    flow.update({ from, stepMs: series.stepMs, values: { completed: perMinute(series.completed), failed: perMinute(series.failed), created: perMinute(series.created) } });
-    speed.update({ from, stepMs: series.stepMs, values: series });
+    const perMinute = (values) => thin(values).map((value) => (value === null ? null : value * (60000 / series.stepMs)));
+    const time = { from: Date.parse(series.from), stepMs: series.stepMs * thinBy(series.created) };
+    flow.update({ ...time, values: { completed: perMinute(series.completed), failed: perMinute(series.failed), created: perMinute(series.created) } });
+    speed.update({ ...time, values: { waitP95Ms: thin(series.waitP95Ms, true), runP95Ms: thin(series.runP95Ms, true) } });
   }
 
   function choose(value) {

@@ -13,6 +13,7 @@ import { absolute, dayAndTime, duration, now, when } from '../lib/time.js';
 
 export const title = 'Schedule';
 
+const LOOK_EVERY_MS = 1500;
 const PAGE_ROWS = 50;
 const COMING = 5;
 const COMING_IN_MONTH = 60;
@@ -155,4 +156,5 @@ export async function open(page) {
     h('div', { class: 'columns' }, panel('About', about), panel('Next', coming, calendar)), panel('History', history.element, pages), values);
   await refresh(true);
   page.follow('/api/events?types=leader', ['schedule'], refresh, (kind, data) => data.scheduleId === undefined || data.scheduleId === page.id);
+  page.every(LOOK_EVERY_MS, () => refresh().catch(() => {}));
 }

@@ -11,6 +11,7 @@ import { absolute, dayAndTime, now, when } from '../lib/time.js';
 
 export const title = 'Schedules';
 
+const LOOK_EVERY_MS = 1500;
 const PAGE_ROWS = 100;
 const TYPING_MS = 200;
 const CALENDAR_SCHEDULES = 40; // whose coming times are asked for
@@ -88,7 +89,7 @@ export async function open(page) {
   const calendar = h('div', {});
   const pages = h('div', { class: 'actions' });
   let month = new Date(now());
-  month.setDate(1);
+  let monthTold = null;
   const table = new Table({
     label: 'What is planned',
     holds: true,
@@ -121,7 +122,11 @@ export async function open(page) {
     const { rows, next } = await list(path('/api/schedules', { ...wanted, limit: PAGE_ROWS }), page.signal);
     table.update(rows, { force: force === true });
     keep(pages, wanted.cursor && link('/schedules', 'Newest'), next && link(path('/schedules', { ...wanted, cursor: new URLSearchParams(next.split('?')[1]).get('cursor') }), 'Older'));
-    await showMonth(rows);
+    const told = JSON.stringify([month, rows.map((row) => [row.id, row.title, row.status, row.nextExecutionTime, row.lastExecutionTime])]);
+    if (told !== monthTold) { // its times are asked for one schedule at a time
+      await showMonth(rows);
+      monthTold = told;
+    }
   }
 
   const chip = (name, status) => h('a', { href: path('/schedules', { ...wanted, cursor: '', status }), 'aria-current': wanted.status === status ? 'true' : null }, name);
@@ -130,4 +135,5 @@ export async function open(page) {
     h('section', { class: 'panel' }, table.element, pages), h('section', { class: 'panel', 'aria-label': 'Month' }, calendar));
   await refresh(true);
   page.follow('/api/events?types=leader', ['schedule'], refresh);
+  page.every(LOOK_EVERY_MS, () => refresh().catch(() => {}));
 }

@@ -30,7 +30,7 @@ export async function open(page) {
   const filter = Object.fromEntries(FILTERS.map((name) => [name, page.query.get(name)]).filter(([, value]) => value));
   const view = new TasksView(page, filter);
   await view.show();
-  page.follow('/api/events?types=state,progress', ['state', 'progress'], () => view.refresh());
+  page.follow('/api/events?types=state,progress', ['state', 'progress'], (force) => view.refresh(force));
 }
 
 class TasksView {
@@ -249,11 +249,11 @@ class TasksView {
     }
   }
 
-  async refresh() {
+  async refresh(force = false) {
     const asked = JSON.stringify([this.filter, this.cursor]);
     const { rows, next } = await this.fetch();
     if (asked === JSON.stringify([this.filter, this.cursor])) {
-      this.take(rows, next, false);
+      this.take(rows, next, force);
     }
   }
 

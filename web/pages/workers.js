@@ -63,10 +63,10 @@ export async function open(page) {
     ],
   });
 
-  async function refresh() {
+  async function refresh(force = false) {
     const [{ workers }, { nodes }] = await Promise.all(['/api/workers', '/api/nodes'].map((path) => get(path, page.signal)));
     workers.sort((a, b) => a.id.localeCompare(b.id, 'en', { numeric: true }));
-    workerTable.update(workers.slice(0, ROWS_MAX));
+    workerTable.update(workers.slice(0, ROWS_MAX), { force: force === true });
     nodeTable.update(nodes);
     const busy = workers.filter((worker) => worker.state === 'busy').length;
     keep(said, `${plural(busy, 'worker')} busy, ${number(workers.length - busy)} idle${workers.length > ROWS_MAX ? `; the first ${ROWS_MAX} are shown` : ''}.`);
