@@ -66,7 +66,8 @@ MUST_CHECK bool tx_document(struct tx *tx, struct str document, size_t most, str
 MUST_CHECK bool tx_documents(struct tx *tx, size_t most, struct arena *arena,
                              struct store_document **out, size_t *count, struct err *err);
 
-/* queued_ms of the oldest QUEUED task of a queue (absent: of all); INT64_MAX: none. */
+/* queued_ms of the oldest QUEUED task of a queue (absent: of all), as of the last commits, not of
+ * this transaction; INT64_MAX: none. */
 MUST_CHECK bool tx_oldest(struct tx *tx, struct str queue, int64_t *out, struct err *err);
 
 /* True while `id` leads in `epoch`: what a late leader still wants to write is refused. */

@@ -147,17 +147,25 @@ bool pg_documents(struct tx *base, size_t most, struct arena *arena, struct stor
 
 /* ---- The rest ---- */
 
+/* On a connection of its own, so that no row of the engine's waits for it: it is only a figure. */
 bool pg_oldest(struct tx *base, struct str queue, int64_t *out, struct err *err)
 {
+    struct pg_store *store = PG_TX(base)->store;
+    struct pg *pg = pg_spare_take(store);
     SCOPED(args_fini) struct args args;
     args_init(&args, false);
-    arg_text(&args, queue);
-    struct pg_call call = {.sql = PG_FIND_OLDEST, .args = &args};
-    if (!pg_tx_run(PG_TX(base), &call, 1, TX_READS, err)) {
+    struct pg_call calls[] = {{.sql = PG_WALK_ALONG}, {.sql = PG_FIND_OLDEST}};
+    if (!str_absent(queue)) {
+        arg_text(&args, queue);
+        calls[1] = (struct pg_call){.sql = PG_FIND_OLDEST_IN, .args = &args};
+    }
+    bool read = pg_read_run(pg, calls, ARRAY_LEN(calls), err);
+    pg_spare_put(store, pg);
+    if (!read) {
         return err_wrap(err, "look for the oldest task");
     }
-    *out = get_null(call.result, 0, 0) ? INT64_MAX : get_int(call.result, 0, 0);
-    pg_calls_fini(&call, 1);
+    *out = get_null(calls[1].result, 0, 0) ? INT64_MAX : get_int(calls[1].result, 0, 0);
+    pg_calls_fini(calls, ARRAY_LEN(calls));
     return true;
 }
 

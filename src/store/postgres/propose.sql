@@ -113,30 +113,53 @@ UPDATE task
                              ORDER BY -x.priority, x.queued_ms, x.id
                              LIMIT 1) best));
 
--- name: find_oldest
--- How long the oldest QUEUED task has waited, in one queue or (NULL) in all.
--- Walks along the index from one queue, type and priority to the next, and looks at the first of each; those that are not
--- proposed are few, or nearly none.
+-- fragment: oldest(wanted)
+-- How long the oldest QUEUED task has waited. Walks along the index from one queue, type and priority to the next, and looks at
+-- the first of each; those that are not proposed likewise, from line to line. Behind walk_along: no plan may sort what it walks along.
 WITH RECURSIVE walk AS (
-    (SELECT queue, type, -priority AS rank, queued_ms
-       FROM task
-      WHERE state = :QUEUED AND offered AND NOT container AND ($queue::text IS NULL OR queue = $queue)
-      ORDER BY queue, type, -priority, queued_ms
+    (SELECT t.queue, t.type, -t.priority AS rank, t.queued_ms
+       FROM task t
+      WHERE t.state = :QUEUED AND t.offered AND NOT t.container AND wanted
+      ORDER BY t.queue, t.type, -t.priority, t.queued_ms
       LIMIT 1)
     UNION ALL
     SELECT n.queue, n.type, n.rank, n.queued_ms
       FROM walk w
      CROSS JOIN LATERAL (SELECT t.queue, t.type, -t.priority AS rank, t.queued_ms
                            FROM task t
-                          WHERE t.state = :QUEUED AND t.offered AND NOT t.container AND ($queue::text IS NULL OR t.queue = $queue)
+                          WHERE t.state = :QUEUED AND t.offered AND NOT t.container AND wanted
                             AND (t.queue, t.type, -t.priority) > (w.queue, w.type, w.rank)
                           ORDER BY t.queue, t.type, -t.priority, t.queued_ms
                           LIMIT 1) n
+), parked AS (
+    (SELECT t.document, @family(t) AS family, t.queue, t.type, -t.priority AS rank, t.queued_ms
+       FROM task t
+      WHERE t.state = :QUEUED AND NOT t.container AND NOT t.offered
+      ORDER BY t.document, @family(t), t.queue, t.type, -t.priority, t.queued_ms
+      LIMIT 1)
+    UNION ALL
+    SELECT n.document, n.family, n.queue, n.type, n.rank, n.queued_ms
+      FROM parked p
+     CROSS JOIN LATERAL (SELECT t.document, @family(t) AS family, t.queue, t.type, -t.priority AS rank, t.queued_ms
+                           FROM task t
+                          WHERE t.state = :QUEUED AND NOT t.container AND NOT t.offered
+                            AND (t.document, @family(t), t.queue, t.type, -t.priority) > (p.document, p.family, p.queue, p.type, p.rank)
+                          ORDER BY t.document, @family(t), t.queue, t.type, -t.priority, t.queued_ms
+                          LIMIT 1) n
 )
-SELECT least((SELECT min(queued_ms) FROM walk),
-             (SELECT min(queued_ms)
-                FROM task
-               WHERE state = :QUEUED AND NOT container AND NOT offered AND ($queue::text IS NULL OR queue = $queue)));
+SELECT least((SELECT min(t.queued_ms) FROM walk t), (SELECT min(t.queued_ms) FROM parked t WHERE wanted));
+
+-- name: walk_along
+-- How statements are planned that walk along an index, in this transaction.
+SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true);
+
+-- name: find_oldest
+-- Of all queues.
+@oldest(true)
+
+-- name: find_oldest_in
+-- Of one queue.
+@oldest(t.queue = $queue::text COLLATE "C")
 
 -- name: list_queued
 -- QUEUED tasks that may be offered, by id.
