@@ -21,6 +21,7 @@ const struct verb *const verbs[] = {
     &retry_verb,
     &rm_verb,
     &watch_verb,
+    &top_verb,
     &work_verb,
     &stats_verb,
     &schedule_verb,

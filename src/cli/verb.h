@@ -83,8 +83,8 @@ extern const struct verb backup_verb, bench_verb, cancel_verb, completion_verb, 
     queues_resume_verb, queues_set_verb, queues_verb, restore_verb, retry_verb, schedule_edit_verb,
     schedule_history_verb, schedule_next_verb, schedule_pause_verb, schedule_resume_verb,
     schedule_rm_verb, schedule_run_verb, schedule_show_verb, schedule_verb, schedules_verb,
-    serve_verb, show_verb, stats_verb, token_create_verb, token_ls_verb, token_revoke_verb,
-    watch_verb, why_verb, work_verb, workers_quiet_verb, workers_resume_verb, workers_stop_verb,
-    workers_verb;
+    serve_verb, show_verb, stats_verb, top_verb, token_create_verb, token_ls_verb,
+    token_revoke_verb, watch_verb, why_verb, work_verb, workers_quiet_verb, workers_resume_verb,
+    workers_stop_verb, workers_verb;
 
 #endif

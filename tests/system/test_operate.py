@@ -108,6 +108,19 @@ def sighup_takes_a_new_certificate_or_none(nest):
 
 
 @test()
+def top_shows_one_screen(s):
+    running, waiting = s.create("slow"), s.create("left", queue="mail")
+    claimed = s.claim_one("w 1")
+    s.heartbeat(claimed, progress={"percent": 40, "message": "halfway"})
+    s.create("broken", maxRetries=0)
+    s.fail(s.claim_one("w 2"), error={"message": "no such page"})
+    screen = s.cli("top")
+    for part in (f"127.0.0.1:{s.port}", "leader", "QUEUED", "RUNNING 1", "mail", running["id"], "40% halfway", "no such page", "busy"):
+        check(part in screen, f"{part} is not in {screen}")
+    check(waiting["id"] not in screen, "what waits is counted, not listed")
+
+
+@test()
 def probes_and_scrapers_come_by_any_host(s):
     for path in ("/healthz", "/readyz", "/metrics"):
         same(s.raw("GET", path, headers={"Host": "10.0.0.7:8001"}).status, 200, path)

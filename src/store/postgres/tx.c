@@ -145,7 +145,9 @@ static bool run_trip(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_
     assert(n <= TX_CALLS_MAX);
     lead_fill(tx, &lead, use, blind);
     memcpy(all, lead.calls, lead.count * sizeof *all);
-    memcpy(all + lead.count, calls, n * sizeof *calls);
+    if (n > 0) { /* else `calls` may be NULL */
+        memcpy(all + lead.count, calls, n * sizeof *calls);
+    }
     tx->begun = true;
     if (!pg_run(&tx->store->pg, all, lead.count + n, err)) {
         tx->store->careful = true;
@@ -155,7 +157,9 @@ static bool run_trip(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_
         pg_calls_fini(all, lead.count + n);
         return false;
     }
-    memcpy(calls, all + lead.count, n * sizeof *calls);
+    if (n > 0) {
+        memcpy(calls, all + lead.count, n * sizeof *calls);
+    }
     pg_calls_fini(all, lead.count);
     drop_pending(tx);
     return true;
