@@ -145,8 +145,8 @@ bool on_team_stream(struct call *call, struct err *err)
         !events_filter_parse(call->exchange, &stream->filter, err)) {
         return false;
     }
-    if (stream->filter.kinds != 0 || stream->filter.pace_ms != 0 || !str_absent(stream->filter.type) ||
-        !str_absent(stream->filter.document)) {
+    if (stream->filter.kinds != 0 || stream->filter.pace_ms != 0 ||
+        !str_absent(stream->filter.type) || !str_absent(stream->filter.document)) {
         return err_set(err, ERR_INVALID, "the stream of a team takes no filter");
     }
     stream->filter.after = events_last(call->api->options.events);

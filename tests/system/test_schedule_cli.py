@@ -85,7 +85,8 @@ def wrong_usage_of_schedules_is_2(nest):
         check(run.stderr.strip() and not run.stdout.strip(), f"{arguments}: {run}")
     for verb in ("show", "next", "run", "pause", "resume", "edit", "rm", "history"):
         holds(nest.run("schedule", verb, "--help").stdout, f"Usage: errand schedule {verb} ID")
-    holds(nest.run("completion", "bash").stdout, '"schedule history"', "--calendar")
+    holds(nest.run("completion", "words", "--", "schedule", "h").stdout, "history")
+    holds(nest.run("completion", "words", "--", "schedules", "--c").stdout, "--calendar")
 
 
 # ---- Looking ----
