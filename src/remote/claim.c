@@ -3,6 +3,7 @@
  * Thread: any.
  *
  * SPDX-License-Identifier: MIT */
+#include "base/mem.h"
 #include "remote/remote.h"
 #include "wire/json.h"
 
@@ -31,6 +32,53 @@ static void write_claim(struct buf *out, const errand_client *client,
     json_put_i64(&w, "waitMs", wait_ms);
     json_put_i64(&w, "leaseMs", wish->lease_ms);
     json_close_object(&w);
+}
+
+/* ---- With what is finished ---- */
+
+void carry_let_go(struct carry *carry)
+{
+    if (atomic_fetch_sub(&carry->holders, 1) == 1) {
+        sem_destroy(&carry->done);
+        buf_fini(&carry->body);
+        buf_fini(&carry->answer);
+        mem_free(carry);
+    }
+}
+
+void carry_answer(struct carry *carry, struct str answer)
+{
+    buf_str(&carry->answer, answer);
+    sem_post(&carry->done);
+    carry_let_go(carry);
+}
+
+/* A worker in its rhythm: the claim goes with the finishes that the keeper is about to send, in one
+ * request that does not wait. False: there were none, or nobody answered. */
+static bool claim_along(errand_client *client, const struct errand_wish *wish, size_t max,
+                        struct arena *arena, struct reply *reply)
+{
+    if (atomic_load(&client->ending) == 0) {
+        return false;
+    }
+    struct carry *carry = mem_new(struct carry);
+    atomic_store(&carry->holders, 2);
+    sem_init(&carry->done, 0, 0);
+    carry->body = BUF_INIT(CLAIM_BODY_MAX);
+    carry->answer = BUF_INIT(CLIENT_ANSWER_MAX);
+    write_claim(&carry->body, client, wish, max, 0);
+    keeper_note(client, &(struct note){.kind = NOTE_CARRY, .carry = carry});
+    int offered = CARRY_OFFERED;
+    bool answered = wait_for(&carry->done, REMOTE_CARRY_MS);
+    if (!answered && !atomic_compare_exchange_strong(&carry->state, &offered, CARRY_WITHDRAWN)) {
+        answered = wait_for(&carry->done, HOUR_MS); /* it is under way, and has its own limit */
+    }
+    bool along = answered && carry->answer.len > 0;
+    if (along) {
+        reply->body = arena_str(arena, buf_view(&carry->answer));
+    }
+    carry_let_go(carry);
+    return along;
 }
 
 /* Each task of the answer becomes a job that the keeper knows of before the caller does. */
@@ -80,8 +128,8 @@ static int give_up(errand_client *client, struct errand_error *error, const stru
     return -1;
 }
 
-int errand_claim(errand_client *client, const struct errand_wish *given, errand_job **jobs,
-                 size_t max, struct errand_error *error)
+static int claim_until(errand_client *client, const struct errand_wish *given, errand_job **jobs,
+                       size_t max, struct errand_error *error)
 {
     SCOPED(buf_fini) struct buf body = BUF_INIT(CLAIM_BODY_MAX);
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
@@ -94,6 +142,14 @@ int errand_claim(errand_client *client, const struct errand_wish *given, errand_
     }
     int64_t until_ms = mono_ms() + MAX(MIN(wish.wait_ms, REMOTE_WAIT_MAX_MS), 0);
     memset(jobs, 0, max * sizeof(errand_job *));
+    struct reply along = {.body = STR_NONE};
+    if (!is_interrupted(client) && claim_along(client, &wish, max, &arena, &along)) {
+        int count = take_jobs(client, along.body, wish.lease_ms, jobs, max, &arena);
+        (void)ask_signal(client, along.body, &arena);
+        if (count > 0) {
+            return count;
+        }
+    }
     for (;;) {
         struct reply reply = {.body = STR_NONE};
         int64_t wait_ms = MAX(until_ms - mono_ms(), 0);
@@ -118,4 +174,14 @@ int errand_claim(errand_client *client, const struct errand_wish *given, errand_
             return give_up(client, error, &reply);
         }
     }
+}
+
+int errand_claim(errand_client *client, const struct errand_wish *wish, errand_job **jobs,
+                 size_t max, struct errand_error *error)
+{
+    atomic_fetch_add(&client->claiming, 1);
+    int count = claim_until(client, wish, jobs, max, error);
+    atomic_store(&client->claimed, true);
+    atomic_fetch_sub(&client->claiming, 1);
+    return count;
 }

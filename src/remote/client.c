@@ -160,7 +160,7 @@ void flush_let_go(struct flush *flush)
     }
 }
 
-static bool wait_for(sem_t *done, int64_t wait_ms)
+bool wait_for(sem_t *done, int64_t wait_ms)
 {
     int64_t until_ms = mono_ms() + wait_ms;
     const struct timespec until = {.tv_sec = (time_t)(until_ms / SECOND_MS),

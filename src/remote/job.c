@@ -198,6 +198,7 @@ static struct json_writer begin_end(errand_job *job, const char *outcome)
 
 static int give_away(errand_job *job)
 {
+    atomic_fetch_add(&job->client->ending, 1);
     keeper_note(job->client, &(struct note){.kind = NOTE_FINISH, .job = job});
     return 0;
 }

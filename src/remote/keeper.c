@@ -1,7 +1,8 @@
 /* remote/keeper.c: the thread behind a client: leases, finishes, the spool. See remote.h.
  *
  * It sleeps until it is told something or until something is due. What is finished while a call is
- * under way forms the next batch; nobody waits for a batch to fill. While the server is away
+ * under way forms the next batch; nobody waits for a batch to fill, but a finish waits a moment for
+ * the claim that usually follows it: both travel in one request. While the server is away
  * nothing is sent until the pause is over, and a lease that ends meanwhile counts as lost.
  *
  * Thread: the keeper's, but for keeper_note(), keeper_start() and keeper_stop().
@@ -75,6 +76,13 @@ static void hear(errand_client *client, struct note *note)
         break;
     case NOTE_FLUSH:
         list_append(&keeper->flushes, &note->flush->link);
+        break;
+    case NOTE_CARRY:
+        if (keeper->carry == NULL) {
+            keeper->carry = note->carry;
+        } else { /* one at a time */
+            carry_answer(note->carry, STR_NONE);
+        }
         break;
     case NOTE_LOOK:
         break;
@@ -182,13 +190,24 @@ static void answer_flushes(errand_client *client)
 
 /* ---- The end ---- */
 
+/* Nothing travelled that the claim could have gone with: its owner asks himself. */
+static void release_carry(errand_client *client)
+{
+    if (client->keeper.carry != NULL) {
+        carry_answer(client->keeper.carry, STR_NONE);
+        client->keeper.carry = NULL;
+    }
+}
+
 /* What is held goes back; all of it is said once, while the server answers. */
 static void end(errand_client *client)
 {
     struct keeper *keeper = &client->keeper;
+    release_carry(client);
     LIST_EACH(&keeper->held, link)
     {
         list_remove(link);
+        atomic_fetch_add(&client->ending, 1);
         job_write_release(HOLDER(link, errand_job, link), 0);
         list_append(&keeper->finishing, link);
     }
@@ -208,16 +227,31 @@ static void end(errand_client *client)
     }
 }
 
+/* A worker that has just finished something usually claims next. */
+static void linger(errand_client *client)
+{
+    const struct keeper *keeper = &client->keeper;
+    if (has_finishes(client) && keeper->carry == NULL && !keeper->apart && !keeper->ending &&
+        atomic_load(&client->claimed) && atomic_load(&client->claiming) == 0 &&
+        !is_away(client, mono_ms())) {
+        struct pollfd woken = {.fd = client->wake_fd, .events = POLLIN};
+        poll(&woken, 1, REMOTE_LINGER_MS);
+        hear_all(client);
+    }
+}
+
 static void *keep(void *arg)
 {
     errand_client *client = arg;
     while (!client->keeper.ending) {
         hear_all(client);
+        linger(client);
         check_ends(client, mono_ms());
         beat_all(client);
         if (has_finishes(client) && !is_away(client, mono_ms())) {
             send_finishes(client);
         }
+        release_carry(client);
         if (has_spooled(client) && !is_away(client, mono_ms())) {
             send_spooled(client);
         }

@@ -36,13 +36,32 @@
 #define REMOTE_MESSAGE_MAX  KIB        /* a progress message */
 #define REMOTE_LOG_LINE_MAX (4 * KIB)
 #define REMOTE_LOG_MAX      (64 * KIB) /* waiting for a heartbeat; what does not fit is dropped */
+#define REMOTE_LINGER_MS    2          /* a finish waits so long for the claim that follows it */
+#define REMOTE_CARRY_MS     50         /* a claim waits so long for a keeper that is busy */
 #define REMOTE_BATCH        100        /* finishes, or spooled creates, in one call */
 #define REMOTE_BATCH_BYTES  (4 * MIB)
+
+/* A claim that travels with what is finished: of the thread that claims, which waits for it. */
+enum carry_state {
+    CARRY_OFFERED,
+    CARRY_TAKEN,     /* by the keeper: an answer will come */
+    CARRY_WITHDRAWN, /* by its owner, whom it took too long */
+};
+
+struct carry {
+    _Atomic int state;
+    _Atomic int holders; /* owner and keeper; the last one frees it */
+    sem_t done;
+    struct buf body;   /* of POST /api/claim, without its finishes */
+    struct buf answer; /* empty: nothing travelled, or nobody answered */
+};
 
 /* The keeper's own. */
 struct keeper {
     struct list held, finishing; /* errand_job.link */
     struct list flushes;         /* flush.link */
+    struct carry *carry;         /* NULL: nobody claims just now */
+    bool apart;                  /* the server knows of no finishes in a claim */
     struct backoff backoff;
     int64_t away_until_ms; /* nothing is sent before that; 0: the server is there */
     struct rand rand;
@@ -66,6 +85,9 @@ struct errand_client {
     struct spool *spool;    /* NULL: none */
     _Atomic size_t reports; /* notes with reports under way */
     _Atomic int signal;     /* enum errand_signal: the server's last word */
+    _Atomic size_t ending;  /* jobs that were finished and are not answered yet */
+    _Atomic int claiming;   /* threads in errand_claim() */
+    _Atomic bool claimed;   /* there was one */
     pthread_t thread;
     struct keeper keeper;
 };
@@ -90,7 +112,16 @@ struct errand_job {
 
 /* ---- What the keeper is told (keeper.c) ---- */
 
-enum note_kind { NOTE_HOLD, NOTE_PROGRESS, NOTE_LOG, NOTE_FINISH, NOTE_FLUSH, NOTE_LOOK, NOTE_END };
+enum note_kind {
+    NOTE_HOLD,
+    NOTE_PROGRESS,
+    NOTE_LOG,
+    NOTE_FINISH,
+    NOTE_FLUSH,
+    NOTE_CARRY,
+    NOTE_LOOK,
+    NOTE_END
+};
 
 /* Who waits for a flush; let go by both sides, the last one frees it. */
 struct flush {
@@ -104,6 +135,7 @@ struct note {
     enum note_kind kind;
     errand_job *job;
     struct flush *flush;
+    struct carry *carry;
     double percent;
     char *text; /* owned by the note; NULL: none */
 };
@@ -112,6 +144,9 @@ void keeper_note(errand_client *client, const struct note *note);
 MUST_CHECK bool keeper_start(errand_client *client, struct err *err);
 void keeper_stop(errand_client *client); /* gives back what is held, and waits for the end */
 void flush_let_go(struct flush *flush);
+void carry_answer(struct carry *carry, struct str answer); /* the keeper's last word */
+void carry_let_go(struct carry *carry);
+bool wait_for(sem_t *done, int64_t wait_ms); /* false: time is over */
 
 /* ---- Asking the server (ask.c). Any thread ---- */
 

@@ -83,6 +83,7 @@ static void finished(errand_job *job, const struct errand_error *error)
         client->on_finished(job->id.ptr, error, client->arg);
     }
     list_remove(&job->link);
+    atomic_fetch_sub(&job->client->ending, 1);
     job_free(job);
 }
 
@@ -166,8 +167,42 @@ static enum told send_batch(errand_client *client, size_t max)
     return told;
 }
 
+/* Together with a claim that is offered just now. False: there is none, or the server does not know
+ * of such claims. */
+static bool send_carried(errand_client *client)
+{
+    struct keeper *keeper = &client->keeper;
+    int offered = CARRY_OFFERED;
+    if (keeper->carry == NULL || keeper->apart ||
+        !atomic_compare_exchange_strong(&keeper->carry->state, &offered, CARRY_TAKEN)) {
+        return false;
+    }
+    SCOPED(buf_fini) struct buf body = BUF_INIT(SIZE_MAX / 2);
+    SCOPED(buf_fini) struct buf ends = BUF_INIT(SIZE_MAX / 2);
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct reply reply;
+    struct str claim = buf_view(&keeper->carry->body);
+    size_t count = write_batch(client, REMOTE_BATCH, &ends);
+    buf_add(&body, claim.ptr, claim.len - 1); /* without its closing brace */
+    buf_c(&body, ",\"finish\":");
+    buf_str(&body, buf_view(&ends));
+    buf_c(&body, "}");
+    enum told told = ask_now(client, "/api/claim", buf_view(&body), &arena, &reply);
+    if (told == TOLD_YES) {
+        take_answers(client, count, json_find(reply.body, "finished", &arena), &arena);
+    }
+    /* An older server names the field; a finish that it refuses is found by send_batch(). */
+    keeper->apart = told == TOLD_NO && strstr(reply.error.message, "finish is not") != NULL;
+    carry_answer(keeper->carry, told == TOLD_YES ? reply.body : STR_NONE);
+    keeper->carry = NULL;
+    return told != TOLD_NO;
+}
+
 void send_finishes(errand_client *client)
 {
+    if (send_carried(client)) {
+        return;
+    }
     /* A request that is refused as a whole has one bad apple: each for itself, then. */
     if (send_batch(client, REMOTE_BATCH) == TOLD_NO && !list_empty(&client->keeper.finishing)) {
         (void)send_batch(client, 1);

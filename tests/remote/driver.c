@@ -83,6 +83,24 @@ static void do_finish(struct driver *driver, const char *how)
     printf("given away\n");
 }
 
+/* One after the other, as a worker does it: claim, do, complete, claim. */
+static void do_rhythm(struct driver *driver, const char *type, int count)
+{
+    struct errand_wish wish = ERRAND_WISH;
+    int done = 0;
+    wish.types = &type;
+    wish.types_count = 1;
+    driver->good = 0;
+    while (done < count && errand_claim(driver->client, &wish, driver->jobs, 1, NULL) == 1) {
+        done++;
+        errand_job_complete(driver->jobs[0], NULL, NULL);
+    }
+    for (int i = 0; i < done; i++) {
+        sem_wait(&driver->finished);
+    }
+    printf("done %d good %d\n", done, driver->good);
+}
+
 static void do_await(struct driver *driver)
 {
     for (int i = 0; i < driver->count; i++) {
@@ -109,6 +127,8 @@ static void obey(struct driver *driver, const char *line)
         do_claim(driver, word, number);
     } else if (strcmp(verb, "finish") == 0) {
         do_finish(driver, word);
+    } else if (strcmp(verb, "rhythm") == 0) {
+        do_rhythm(driver, word, number);
     } else if (strcmp(verb, "await") == 0) {
         do_await(driver);
     } else if (strcmp(verb, "report") == 0) {

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 """System tests of liberrand."""
 import os
+import re
 import subprocess
 import sys
 
@@ -152,6 +153,18 @@ def finishes_travel_together_and_each_is_answered(s):
     done = s.list(state="COMPLETED", limit=100)
     same(len(done), 50)
     check(all(task["result"] == task["payload"] for task in done), "a result is not its payload")
+    driver.end()
+
+
+@test()
+def a_worker_in_its_rhythm_finishes_with_its_next_claim(s):
+    driver = Driver(s)
+    same(driver.do("create work 100"), "created 100 spooled 0 failed 0")
+    same(driver.do("rhythm work 100"), "done 100 good 100")
+    same(len(s.list(state="COMPLETED", limit=200)), 100)
+    commands = {name: float(count) for name, count in re.findall(
+        r'^errand_commands_total\{protocol="http",command="(\w+)"\} (\S+)$', s.call("GET", "/metrics").body.decode(), re.M)}
+    check(commands.get("finish", 0) < 100, f"each finish was a request of its own: {commands}")
     driver.end()
 
 
