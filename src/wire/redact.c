@@ -181,9 +181,9 @@ void redact_text(struct buf *out, const struct redact_keys *keys, struct str tex
 static bool is_content(struct str name)
 {
     static const char *const names[] = {
-        "payload",     "result",  "metadata", "error",    "progress", "log",
-        "lines",       "message", "content",  "messages", "body",     "prompt",
-        "description", "purpose", "title",    "text",     "reason",   "cancelReason",
+        "payload", "result",  "metadata", "error",        "progress",    "log",         "lines",
+        "message", "content", "messages", "body",         "prompt",      "description", "purpose",
+        "title",   "text",    "reason",   "cancelReason", "httpRequest",
     };
     for (size_t i = 0; i < ARRAY_LEN(names); i++) {
         if (str_is(name, names[i])) {
