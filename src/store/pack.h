@@ -66,6 +66,7 @@ enum packed {
     PACKED_error_detail = 43,
     PACKED_cancelled_ms = 44,
     PACKED_origin = 45,
+    PACKED_dispatch = 46,
     PACK_APART = 200,
     PACKED_id = 201,
     PACKED_type = 202,

@@ -17,6 +17,8 @@ static const struct reserved {
      "deliveries"},
     {"idempotencyKey", offsetof(struct task, key), RESERVED_FAILURE_KEY, false, NULL, "deliveries"},
     {"taskType", offsetof(struct task, type), RESERVED_TEAM_TYPE, false, NULL, "teams"},
+    {"taskType", offsetof(struct task, type), RESERVED_CLOUD_TYPE, true, NULL,
+     "the Cloud Tasks API"},
     {"queue", offsetof(struct task, queue), RESERVED_TEAM_QUEUE, false, NULL, "teams"},
     {"queue", offsetof(struct task, queue), RESERVED_DELIVERY_QUEUE, true, RESERVED_DELIVERY_TYPE,
      "deliveries"},

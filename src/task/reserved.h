@@ -19,6 +19,7 @@
 #define RESERVED_DELIVERY_TYPE  "deliver." /* anybody may send a message: not reserved */
 #define RESERVED_TEAM_QUEUE     "team/"
 #define RESERVED_DELIVERY_QUEUE "deliveries"
+#define RESERVED_CLOUD_TYPE     "cloudtasks" /* of tasks made over the Cloud Tasks API */
 
 /* ERR_INVALID that names the field where a client's order uses one of them. */
 MUST_CHECK bool reserved_check(const struct task *task, struct err *err);
@@ -26,5 +27,12 @@ MUST_CHECK bool reserved_check(const struct task *task, struct err *err);
 /* Whether a queue is a team's: claimed from through the team alone, and never paused or limited,
  * for its number is given to another team later. */
 bool reserved_for_teams(struct str queue);
+
+/* Whether a task was made over the Cloud Tasks API: its queue says how it is retried, and it is
+ * sent to an address of its own. */
+static inline bool task_is_cloud(const struct task *task)
+{
+    return str_is(task->type, RESERVED_CLOUD_TYPE);
+}
 
 #endif

@@ -138,7 +138,9 @@ struct task {
     int64_t attempt_ended_ms;
     double progress; /* percent; negative: none */
     struct str progress_message;
-    int32_t log_bytes; /* kept so far for this attempt */
+    int32_t log_bytes;   /* kept so far for this attempt */
+    struct str dispatch; /* JSON of whoever sends it on: what its next attempt must know of those
+                            before (cloud/dispatch.h); absent: nothing */
 
     /* What came out of it. */
     struct str result; /* JSON as sent, or absent */

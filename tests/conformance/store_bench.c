@@ -283,6 +283,7 @@ static void check_same_standing(const struct task *got, const struct task *want)
     EQUAL(attempt_ended_ms);
     EQUAL_REAL(progress);
     SAME(progress_message);
+    SAME(dispatch);
     EQUAL(log_bytes);
 }
 

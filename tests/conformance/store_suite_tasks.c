@@ -59,6 +59,7 @@ static struct task full_task(struct bench *b)
     task.attempt_ended_ms = 15;
     task.progress = 33.25;
     task.progress_message = STR("a third");
+    task.dispatch = STR("{\"sent\":2}");
     task.log_bytes = 99;
     task.error = (struct task_error){STR("code"), BYTES("mess\0age"), STR("[1]")};
     task.cost = (struct task_cost){0, 0.5, 1e9};

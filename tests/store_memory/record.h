@@ -11,7 +11,7 @@
 #include "base/map.h"
 #include "store/ops.h"
 
-#define RECORD_KINDS (RECORD_FOLLOW + 1)
+#define RECORD_KINDS (RECORD_CLOUD_NAME + 1)
 
 /* Its texts lie behind it. */
 struct kept {
