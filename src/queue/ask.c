@@ -107,17 +107,24 @@ void on_queues(struct batch *batch, struct command *command)
     batch_answer(batch, command);
 }
 
-static struct store_queue changed_settings(struct batch *batch, const struct command_queue *change)
+struct store_queue queue_settings(const struct batch *batch, struct str name)
 {
-    struct lane *lane = lane_find(&batch->engine->lanes, change->name);
+    struct lane *lane = lane_find(&batch->engine->lanes, name);
     struct store_queue settings = lane == NULL ? (struct store_queue){0} : lane->settings;
     /* An earlier command of this batch may have changed the same queue. */
     for (size_t i = 0; i < batch->queue_changes_count; i++) {
-        if (str_eq(batch->queue_changes[i]->name, change->name)) {
+        if (str_eq(batch->queue_changes[i]->name, name)) {
             settings = batch->queue_changes[i]->view.settings;
         }
     }
-    settings.name = change->name;
+    settings.name = name;
+    return settings;
+}
+
+static struct store_queue changed_settings(const struct batch *batch,
+                                           const struct command_queue *change)
+{
+    struct store_queue settings = queue_settings(batch, change->name);
     settings.paused = change->has_paused ? change->set.paused : settings.paused;
     settings.max_concurrent =
         change->has_max_concurrent ? change->set.max_concurrent : settings.max_concurrent;
@@ -127,13 +134,23 @@ static struct store_queue changed_settings(struct batch *batch, const struct com
     return settings;
 }
 
+bool queue_change(struct batch *batch, struct command_queue *change, struct err *err)
+{
+    if (!lanes_admit(&batch->engine->lanes, &change->name, 1, err)) {
+        return false;
+    }
+    change->view.settings = changed_settings(batch, change);
+    batch->queue_changes[batch->queue_changes_count++] = change;
+    batch->writes = true;
+    return true;
+}
+
 void on_queue(struct batch *batch, struct command *command)
 {
     struct command_queue *change = &command->queue;
     struct lanes *lanes = &batch->engine->lanes;
     struct store_counts counts;
-    if (lanes_admit(lanes, &change->name, 1, &command->err) &&
-        counts_of(batch, &counts, &command->err)) {
+    if (counts_of(batch, &counts, &command->err)) {
         struct store_count count = {.queue = change->name};
         for (size_t i = 0; i < counts.count; i++) {
             if (str_eq(counts.at[i].queue, change->name)) {
@@ -142,9 +159,7 @@ void on_queue(struct batch *batch, struct command *command)
             }
         }
         view_queue(batch, lane_find(lanes, change->name), &count, command->arena, &change->view);
-        change->view.settings = changed_settings(batch, change);
-        batch->queue_changes[batch->queue_changes_count++] = change;
-        batch->writes = true;
+        (void)!queue_change(batch, change, &command->err);
     }
     batch_answer(batch, command);
 }

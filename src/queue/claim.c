@@ -23,7 +23,7 @@ static bool is_ours(const struct command_claim *claim)
 }
 
 /* In a fleet the workers inside a server bear its name, so that it knows its own. */
-static struct str name_of(const struct engine *engine, struct str worker, struct arena *arena)
+struct str claim_worker_name(const struct engine *engine, struct str worker, struct arena *arena)
 {
     return engine->shared && task_worker_reserved(worker) && str_absent(task_worker_node(worker))
                ? arena_printf(arena, STR_FMT "@" STR_FMT, STR_ARG(worker),
@@ -49,7 +49,7 @@ void prepare_claim(struct batch *batch, struct command *command)
     if (claim->wait_ms > 0 && claim->deadline_real_ms == 0) { /* a second batch gives no new time */
         claim->deadline_real_ms = real_ms() + claim->wait_ms;
     }
-    claim->worker = name_of(engine, claim->worker, command->arena);
+    claim->worker = claim_worker_name(engine, claim->worker, command->arena);
     struct worker *worker = worker_seen(&engine->workers, claim->worker, batch->now);
     worker_asked(worker, claim->types, claim->types_count, claim->queues, claim->queues_count,
                  claim->any_queue);
@@ -76,7 +76,7 @@ bool claim_start(struct batch *batch, struct item *item, struct command *command
     int64_t lease_ms = task_worker_reserved(worker) ? OWN_LEASE_MS
                        : claim->lease_of != NULL    ? claim->lease_of(&item->now)
                                                     : claim->lease_ms;
-    struct task_claim lease = {.worker = name_of(batch->engine, worker, &batch->arena),
+    struct task_claim lease = {.worker = claim_worker_name(batch->engine, worker, &batch->arena),
                                .lease_ms = lease_ms,
                                .token = rand_u64(batch->engine->with.rand) | 1};
     item->taken = true;

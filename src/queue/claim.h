@@ -47,6 +47,7 @@ void claim_reserve(struct batch *batch, const struct hint *hint, int64_t by);
 
 bool claim_decide(struct batch *batch, struct command *command); /* what it was proposed */
 void claims_decide(struct batch *batch);                         /* those that wait */
+struct str claim_worker_name(const struct engine *engine, struct str worker, struct arena *arena);
 MUST_CHECK bool claim_start(struct batch *batch, struct item *item, struct command *command);
 bool claim_unstart(struct batch *batch, struct item *item); /* the store did not let it start */
 void claims_give_back(struct batch *batch);                 /* the batch came to nothing */

@@ -39,6 +39,9 @@ void on_bulk(struct batch *batch, struct command *command);
 void on_guest(struct batch *batch, struct command *command);
 
 void on_queue(struct batch *batch, struct command *command); /* ask.c */
+/* What a queue is set to as this batch leaves it so far; and a change of it. */
+struct store_queue queue_settings(const struct batch *batch, struct str name);
+MUST_CHECK bool queue_change(struct batch *batch, struct command_queue *change, struct err *err);
 void on_queues(struct batch *batch, struct command *command);
 void on_workers(struct batch *batch, struct command *command);
 void on_worker(struct batch *batch, struct command *command);

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #include "queue/decide.h"
 #include "queue/engine.h"
+#include "queue/guests.h"
 
 /* ---- Heartbeats ---- */
 
@@ -109,8 +110,13 @@ static bool finish_one(struct batch *batch, struct finish *finish, struct item *
     changed.cost.estimated = cost->estimated >= 0 ? cost->estimated : changed.cost.estimated;
     changed.cost.actual = cost->actual >= 0 ? cost->actual : changed.cost.actual;
     changed.cost.tokens = cost->tokens >= 0 ? cost->tokens : changed.cost.tokens;
-    if (!task_holds(&item->now, finish->lease, &finish->err) ||
-        !end_attempt(batch, &changed, finish, &finish->err)) {
+    if (!task_holds(&item->now, finish->lease, &finish->err)) {
+        return false;
+    }
+    if (finish->outcome == OUTCOME_FAILED || finish->outcome == OUTCOME_TIMEOUT) {
+        guests_ending(batch, &changed, finish->outcome == OUTCOME_FAILED ? &finish->error : NULL);
+    }
+    if (!end_attempt(batch, &changed, finish, &finish->err)) {
         return false;
     }
     worker_seen(&batch->engine->workers, changed.worker, batch->now);

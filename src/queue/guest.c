@@ -12,6 +12,7 @@
 #include "queue/engine.h"
 #include "queue/publish.h"
 #include "store/fleet.h"
+#include "task/reserved.h"
 
 /* ---- The engine's side ---- */
 
@@ -68,10 +69,15 @@ void guests_act(struct batch *batch)
     }
 }
 
+static bool belongs_to_guest(const struct task *task)
+{
+    return !id_none(task->schedule) || !id_none(task->team) || task_is_cloud(task);
+}
+
 static void tell_guests(struct batch *batch, const struct task *was, const struct task *now)
 {
     const struct engine_options *with = &batch->engine->with;
-    if (id_none(now->schedule) && id_none(now->team)) {
+    if (!belongs_to_guest(now)) {
         return;
     }
     for (size_t i = 0; i < with->guests_count; i++) {
@@ -86,10 +92,9 @@ static void tell_progress(struct batch *batch, struct item *item)
 {
     const struct engine_options *with = &batch->engine->with;
     const struct task *was = &item->was, *now = &item->now;
-    bool ours = !id_none(now->schedule) || !id_none(now->team);
     bool same =
         was->progress == now->progress && str_eq(was->progress_message, now->progress_message);
-    if (!ours || same || item->told_progress || now->attempt != was->attempt) {
+    if (!belongs_to_guest(now) || same || item->told_progress || now->attempt != was->attempt) {
         return;
     }
     item->told_progress = true;
@@ -103,7 +108,7 @@ static void tell_progress(struct batch *batch, struct item *item)
 bool guests_may_revive(struct batch *batch, const struct task *task, struct err *err)
 {
     const struct engine_options *with = &batch->engine->with;
-    bool ours = !id_none(task->schedule) || !id_none(task->team);
+    bool ours = belongs_to_guest(task);
     for (size_t i = 0; ours && task_state_terminal(task->state) && i < with->guests_count; i++) {
         struct guest *guest = with->guests[i];
         if (guest->may_revive != NULL && !guest->may_revive(guest, batch, task, err)) {
@@ -111,6 +116,16 @@ bool guests_may_revive(struct batch *batch, const struct task *task, struct err 
         }
     }
     return true;
+}
+
+void guests_ending(struct batch *batch, struct task *task, const struct task_error *error)
+{
+    const struct engine_options *with = &batch->engine->with;
+    for (size_t i = 0; belongs_to_guest(task) && i < with->guests_count; i++) {
+        if (with->guests[i]->ending != NULL) {
+            with->guests[i]->ending(with->guests[i], batch, task, error);
+        }
+    }
 }
 
 static bool follow_items(struct batch *batch)
@@ -359,6 +374,65 @@ void guest_review(struct batch *batch, struct task_id id)
     }
 }
 
+bool guest_start(struct batch *batch, struct task_id id, struct str worker, struct arena *arena,
+                 struct task *out, bool *later, struct err *err)
+{
+    struct engine *engine = batch->engine;
+    int64_t now_ms = batch->now.wall_ms;
+    struct item *item;
+    if (engine->draining) {
+        return err_set(err, ERR_UNAVAILABLE, "the server is stopping and starts no more tasks");
+    }
+    batch_need(batch, id, true);
+    if (!batch_load(batch) || !batch_find(batch, id, &item, err)) {
+        *err = batch_ok(batch) ? *err : batch->err;
+        return false;
+    }
+    *later = item->owner != NULL;
+    struct task *task = &item->now;
+    struct task_claim lease = {.worker = claim_worker_name(engine, worker, &batch->arena),
+                               .lease_ms = OWN_LEASE_MS,
+                               .token = rand_u64(engine->with.rand) | 1};
+    if (*later || !str_absent(task->document)) {
+        return err_set(err, ERR_CONFLICT, "it must wait for its turn");
+    }
+    if (task->state == TASK_SCHEDULED || task->state == TASK_RETRYING) {
+        task->scheduled_ms = now_ms;
+    }
+    if ((task->state != TASK_QUEUED && !task_due(task, now_ms, err)) ||
+        !task_start(task, &lease, now_ms, err)) {
+        *task = item->was;
+        return false;
+    }
+    item->renewed = true;
+    batch_change(batch, item, batch);
+    *out = task_copy(arena, task);
+    return true;
+}
+
+bool guest_hurry(struct batch *batch, struct task_id id, bool *later, struct err *err)
+{
+    const struct task to = {.scheduled_ms = batch->now.wall_ms};
+    const struct task_patch patch = {.given = TASK_BIT(scheduled_ms), .to = &to};
+    struct item *item;
+    if (!batch_find(batch, id, &item, err)) {
+        return false;
+    }
+    *later = item->owner != NULL;
+    if (*later || !task_change(&item->now, &patch, batch->now.wall_ms, err)) {
+        return false;
+    }
+    item->renewed = true;
+    batch_change(batch, item, batch);
+    return true;
+}
+
+bool guest_busy(struct batch *batch, struct task_id id)
+{
+    const struct item *item = batch_item(batch, id);
+    return item != NULL && item->owner != NULL;
+}
+
 const struct task *guest_task(struct batch *batch, struct task_id id)
 {
     struct item *item = batch_item(batch, id);
@@ -369,6 +443,31 @@ const struct task *guest_peek(struct batch *batch, struct task_id id)
 {
     struct item *item = batch_peek(batch, id);
     return item == NULL || !item->found || item->removed ? NULL : &item->now;
+}
+
+bool guest_queue(struct batch *batch, struct str name, struct store_queue *out)
+{
+    const struct command_claim asks = {.queues = &name, .queues_count = 1};
+    if (!shared_load_rooms(batch, &asks)) {
+        return false;
+    }
+    *out = queue_settings(batch, name);
+    return batch_ok(batch);
+}
+
+bool guest_load_queues(struct batch *batch)
+{
+    return shared_load_rooms(batch, &(struct command_claim){.any_queue = true});
+}
+
+bool guest_set_queue(struct batch *batch, struct command_queue *change, struct err *err)
+{
+    const struct command_claim asks = {.queues = &change->name, .queues_count = 1};
+    if (!shared_load_rooms(batch, &asks)) {
+        *err = batch->err;
+        return false;
+    }
+    return queue_change(batch, change, err);
 }
 
 void guest_stop_waiting(struct batch *batch, struct str queue)

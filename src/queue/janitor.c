@@ -9,6 +9,7 @@
 #include "queue/janitor.h"
 
 #include "queue/engine.h"
+#include "queue/guests.h"
 
 #define SWEEP_CHUNK      500
 #define SWEEP_PAUSE_MS   HOUR_MS /* between two walks through the history */
@@ -37,6 +38,7 @@ static bool end_remote(struct batch *batch, struct item *item, const struct due_
     double chance = rand_unit(batch->engine->with.rand);
     int64_t now_ms = batch->now.wall_ms, mono_ms = batch->now.mono_ms;
     item->ended = true;
+    guests_ending(batch, &item->now, NULL);
     if (entry->timeout_at_ms <= mono_ms) {
         return task_time_out(&item->now, chance, now_ms, err);
     }
