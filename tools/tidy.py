@@ -15,7 +15,7 @@ import statistics
 import subprocess
 import sys
 
-ROOMS = ("base wire time english client task store broker queue fleet schedule assist team deliver work net remote cli").split()
+ROOMS = ("base wire time english client task store broker queue fleet schedule assist team deliver cloud work net remote cli").split()
 STRANGERS = {("broker", "store")}  # in the right order, and still not to know each other
 FOLDERS = "src tests bench include tools script meson docs".split()
 CODE = "src tests bench include".split()

@@ -29,6 +29,8 @@ struct config {
     struct handlers handlers;
     int64_t push_concurrency, push_per_host;
     bool push_allow_private;
+    bool cloud_google_limits;
+    int64_t cloud_tombstone_ms;
     struct str llm_base_url, llm_model; /* absent: no language model */
     struct str llm_key_env, llm_key_file;
     struct str smtp_url, smtp_from; /* absent: no mails */

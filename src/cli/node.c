@@ -160,50 +160,6 @@ static size_t lost_workers(void *arg)
     return workforce_health(((struct node *)arg)->work).lost;
 }
 
-/* Whether tasks of teams are done in here, with the language model. */
-static bool has_crew(const struct node *node)
-{
-    return node->services.has_llm && node->config->workers_count > 0;
-}
-
-/* Teams. Without a language model, or without workers in here, agents outside do all the work. */
-static struct guest *seat_lead(struct node *node)
-{
-    bool shared = store_shared(node->store);
-    node->lead = lead_new(&(struct lead_options){
-        .decides = has_crew(node) || (node->services.has_llm && shared),
-        .retention_ms = node->config->retention_finished_ms,
-        .shared = shared,
-        .is_told = node->options.test_clock,
-        .news = has_crew(node) ? workforce_news(node->work) : NULL,
-    });
-    return lead_guest(node->lead);
-}
-
-/* Rooms that live on the engine; how many there are. */
-static size_t seat_guests(struct node *node)
-{
-    const struct config *config = node->config;
-    bool by_hand = node->options.test_clock; /* files do not change by that clock */
-    const struct planner_options planner = {
-        .zones = node->zones = zones_new(NULL),
-        .limits = {.horizon_ms = config->schedule_horizon_ms,
-                   .min_lead_ms = config->schedule_min_lead_ms},
-        .misfire_after_ms = config->schedule_misfire_ms,
-        .retention_ms = config->retention_executions_ms,
-        .zones_every_ms = by_hand ? 0 : NODE_ZONES_MS,
-        .default_type = str_absent(config->llm_base_url) ? STR("remind") : STR("prompt"),
-        .shared = store_shared(node->store),
-        .is_told = by_hand,
-        .queries_max = config->limits_queries,
-    };
-    size_t count = 0;
-    node->planner = planner_new(&planner);
-    node->guests[count++] = planner_guest(node->planner);
-    node->guests[count++] = seat_lead(node);
-    return count;
-}
-
 static bool start_engine(struct node *node, struct err *err)
 {
     struct engine_host host = node_engine_host(node);
@@ -219,7 +175,7 @@ static bool start_engine(struct node *node, struct err *err)
         .waiting_max = (size_t)node->config->limits_waiting_claims,
         .grace_ms = node->config->workers_grace_ms,
         .guests = node->guests,
-        .guests_count = seat_guests(node),
+        .guests_count = node_seat_guests(node),
         .node = str_of(node->id),
         .looks_in_real_time = node->options.test_clock && store_shared(node->store),
     };
@@ -282,10 +238,11 @@ static bool start_work(struct node *node, struct err *err)
         .services_count = node->services.count,
         .push = {.handlers = pushes,
                  .handlers_count = pushes_count,
+                 .cloud = config->workers_count > 0,
                  .concurrency = (size_t)config->push_concurrency,
                  .per_host = (size_t)config->push_per_host,
                  .allow_private = config->push_allow_private},
-        .llm = has_crew(node) ? &node->services.llm : NULL,
+        .llm = node_has_crew(node) ? &node->services.llm : NULL,
         .lead = node->lead,
         .grace_ms = config->workers_grace_ms,
         .data = config->data,
@@ -387,6 +344,7 @@ static bool start_api(struct node *node, struct err *err)
         .clock = &node->clock,
         .payload_max = (size_t)node->config->limits_payload,
         .test_clock = node->options.test_clock,
+        .push_private = node->config->push_allow_private,
         .execute_secret = node->services.execute_secret,
         .redact = &node->redact,
         .node_id = str_of(node->id),
@@ -450,6 +408,7 @@ static void open_api(struct node *node)
         .planner = node->planner,
         .assistant = node->assistant,
         .lead = node->lead,
+        .cloud = node->cloud,
         .address = reached_at(node),
     };
     node->auth.listen = parts.address;
@@ -561,6 +520,7 @@ void node_close(struct node *node)
     fleet_free(node->fleet); /* until here calls ask for its status */
     planner_free(node->planner);
     lead_free(node->lead);
+    cloud_free(node->cloud);
     zones_free(node->zones);
     broker_close(node->broker);
     store_close(node->store);

@@ -70,6 +70,7 @@ struct node {
     struct planner *planner;
     struct assistant_pool *assistant; /* NULL: there is no language model */
     struct lead *lead;
+    struct cloud *cloud;
     struct guest *guests[NODE_GUESTS_MAX]; /* of the engine */
     struct engine *engine;
     struct fleet *_Atomic fleet; /* NULL: alone */
@@ -103,6 +104,11 @@ MUST_CHECK bool node_run(struct node *node);
 void node_close(struct node *node);
 
 bool node_is_loopback(struct str host);
+
+/* node_guests.c: makes them, before the engine; how many there are. And whether tasks of teams are
+ * done in here, with the language model. */
+size_t node_seat_guests(struct node *node);
+bool node_has_crew(const struct node *node);
 
 /* node_faktory.c: where [faktory] listen asks for it. */
 MUST_CHECK bool node_start_faktory(struct node *node, struct err *err);

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/assist.h"
+#include "net/cloud.h"
 #include "net/mcp.h"
 #include "net/openapi.h"
 #include "net/route.h"
@@ -48,7 +49,8 @@ static bool may_enter(struct call *call, struct err *err)
     return auth_check(call->api->options.auth, &call->exchange->request,
                       route == NULL ? OPEN : route->access,
                       (stream ? AUTH_IN_QUERY : 0) | (changes ? AUTH_CHANGES : 0) |
-                          (route != NULL && route->any_host ? AUTH_ANY_HOST : 0),
+                          (route != NULL && route->any_host ? AUTH_ANY_HOST : 0) |
+                          (cloud_speaks(call->exchange->request.path) ? AUTH_API_KEY : 0),
                       call->entered_ms, call->arena, &call->who, err);
 }
 
@@ -353,6 +355,11 @@ void api_open(struct api *api, const struct api_parts *parts)
 void api_set_payload_max(struct api *api, size_t bytes)
 {
     api->options.payload_max = bytes;
+}
+
+void api_set_push_private(struct api *api, bool allowed)
+{
+    api->options.push_private = allowed;
 }
 
 /* Commands that never reached the engine are refused as the engine would. */

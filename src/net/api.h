@@ -16,6 +16,7 @@
 
 #include "assist/assistant_pool.h"
 #include "base/clock.h"
+#include "cloud/cloud.h"
 #include "fleet/fleet.h"
 #include "net/auth.h"
 #include "net/events.h"
@@ -35,6 +36,7 @@ struct api_options {
     const struct clock *clock; /* borrowed: the clock that tasks live by */
     size_t payload_max;        /* [limits] payload; beyond it: 413 */
     bool test_clock;           /* whether /api/test/clock is there */
+    bool push_private;         /* a task's own URL may lead to this machine or a private network */
     struct str execute_secret; /* who has it may fire schedules; absent: nobody. Borrowed */
     /* What role read is not shown; may be replaced at any time by another that lives as long as the
      * api. NULL: nothing is hidden. */
@@ -67,10 +69,12 @@ struct api_parts {
     struct planner *planner;
     struct assistant_pool *assistant; /* NULL: there is no language model */
     struct lead *lead;                /* of teams */
+    struct cloud *cloud;              /* of queues of the Cloud Tasks API */
 };
 void api_open(struct api *api, const struct api_parts *parts);
 
-void api_set_payload_max(struct api *api, size_t bytes); /* while it runs */
+void api_set_payload_max(struct api *api, size_t bytes);  /* while it runs */
+void api_set_push_private(struct api *api, bool allowed); /* likewise [push] allow_private */
 
 /* The other nodes, where there are any: before the first request too. Borrowed until api_free(). */
 void api_join(struct api *api, struct fleet *fleet);

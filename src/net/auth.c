@@ -150,14 +150,17 @@ static struct str bearer_in_query(struct str query, struct arena *arena)
     return STR_NONE;
 }
 
-static struct str bearer_of(const struct http_request *request, bool in_query, struct arena *arena)
+static struct str bearer_of(const struct http_request *request, unsigned how, struct arena *arena)
 {
     struct str header = http_header(&request->headers, "authorization");
     struct str scheme = str_cut(&header, ' ');
     if (!str_absent(header) && str_eq_nocase(scheme, STR("Bearer"))) {
         return str_trim(header);
     }
-    return in_query ? bearer_in_query(request->query, arena) : STR_NONE;
+    if (how & AUTH_API_KEY) {
+        return http_header(&request->headers, "x-goog-api-key");
+    }
+    return how & AUTH_IN_QUERY ? bearer_in_query(request->query, arena) : STR_NONE;
 }
 
 bool auth_has_own_header(const struct http_request *request)
@@ -174,7 +177,7 @@ bool auth_cookie_alone(const struct http_request *request, struct str *out)
 bool auth_identify(const struct auth *auth, const struct http_request *request, unsigned how,
                    int64_t now_ms, struct arena *arena, struct token_who *who, struct err *err)
 {
-    struct str cookie, bearer = bearer_of(request, (how & AUTH_IN_QUERY) != 0, arena);
+    struct str cookie, bearer = bearer_of(request, how, arena);
     struct session session;
     if (!str_absent(bearer)) {
         return (auth->book != NULL && token_check(auth->book, now_ms, bearer, who)) ||

@@ -55,6 +55,7 @@ enum { /* bits of `how` */
            1,            /* EventSource and calendars set no headers: ?access_token= is taken too */
        AUTH_CHANGES = 2, /* the request changes something */
        AUTH_ANY_HOST = 4, /* whatever name it was reached by: probes know addresses only */
+       AUTH_API_KEY = 8,  /* clients of Google's may send it as x-goog-api-key */
 };
 /* Who a request comes from, by its token or its cookie. ERR_DENIED: neither is there, or it is not
  * known. ERR_FORBIDDEN: the cookie alone, for a change, without the header of our pages. */

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/cloud.h"
 #include "net/fault.h"
 #include "net/filter_in.h"
 #include "net/route.h"
@@ -184,7 +185,7 @@ static void give_answer(struct call *call, int status, const char *content_type,
 {
     SCOPED(buf_fini) struct buf clean = BUF_INIT(ANSWER_MAX);
     const struct redact_keys *redact = call_redact(call);
-    if (redact != NULL && body.len > 0 && strcmp(content_type, JSON_TYPE) == 0) {
+    if (redact != NULL && body.len > 0 && str_starts(str_of(content_type), STR(JSON_TYPE))) {
         redact_json(&clean, redact, body);
         body = buf_view(&clean);
     }
@@ -227,6 +228,10 @@ void call_answer_empty(struct call *call, int status)
 
 void call_fail(struct call *call, const struct err *err)
 {
+    if (cloud_speaks(call->exchange->request.path)) {
+        cloud_fail(call, err);
+        return;
+    }
     struct json_writer w = call_writer(call);
     if (fault_status(err->kind) == 500) {
         log_error("%s", err->text);

@@ -25,6 +25,11 @@ route_fn on_notification_list, on_notification_read, on_notification_stream, on_
 route_fn on_team_create, on_team_list, on_team_show, on_team_end, on_team_claim, on_team_say,
     on_team_mail, on_team_stream;
 route_fn on_series_show, on_session_show, on_session_begin, on_session_end;
+route_fn on_cloud_queue_create, on_cloud_queue_list, on_cloud_queue_show, on_cloud_queue_change,
+    on_cloud_queue_remove, on_cloud_queue_pause, on_cloud_queue_resume, on_cloud_queue_purge,
+    on_cloud_iam, on_cloud_places;
+route_fn on_cloud_task_create, on_cloud_task_list, on_cloud_task_show, on_cloud_task_remove,
+    on_cloud_task_run;
 route_fn on_dashboard, on_asset;
 route_fn on_mcp, on_health, on_ready, on_openapi, on_test_clock;
 

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "net/openapi.h"
 
+#include "net/cloud.h"
 #include "net/filter_in.h"
 #include "net/on.h"
 #include "net/route.h"
@@ -63,6 +64,7 @@ static const char *describe(struct str status)
         {"415", "The body is not application/json."},
         {"422", "Understood, but it cannot be so: `refusal` says why."},
         {"429", "A limit is reached; try again later."},
+        {"501", "Not kept here."},
         {"503", "The store is away or failed; try again later."},
     };
     for (size_t i = 0; i < ARRAY_LEN(known); i++) {
@@ -104,11 +106,12 @@ static bool may_fail(const struct route *route, const char *status)
     return strcmp(status, "400") == 0 || strcmp(status, "403") == 0 || (!open && !named_only);
 }
 
-static void put_fault(struct json_writer *w, const char *status)
+static void put_fault(struct json_writer *w, const struct route *route, const char *status)
 {
+    bool cloud = cloud_speaks(str_of(route->path));
     json_put_object(w, status);
     json_put_c(w, "description", describe(str_of(status)));
-    put_content(w, "application/json", STR(ERROR_SCHEMA));
+    put_content(w, "application/json", cloud ? STR("CloudError") : STR(ERROR_SCHEMA));
     json_close_object(w);
 }
 
@@ -125,21 +128,17 @@ static void put_responses(struct json_writer *w, const struct route *route)
     }
     for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
         if (may_fail(route, faults[i])) {
-            put_fault(w, faults[i]);
+            put_fault(w, route, faults[i]);
         }
     }
-    put_fault(w, "default");
+    put_fault(w, route, "default");
     json_close_object(w);
 }
 
 /* ---- Questions ---- */
 
-static void put_path_param(struct json_writer *w, const char *path)
+static void put_path_param(struct json_writer *w, const char *path, const char *open)
 {
-    const char *open = strchr(path, '{');
-    if (open == NULL) {
-        return;
-    }
     struct str name = {open + 1, (size_t)(strchr(open, '}') - open) - 1};
     bool id = strncmp(path, "/api/tasks/", 11) == 0 || strncmp(path, "/api/schedules/", 15) == 0 ||
               strncmp(path, "/api/executions/", 16) == 0 ||
@@ -173,7 +172,7 @@ static void put_operation_id(struct json_writer *w, const char *method, const ch
     buf_c(&id, method);
     for (const char *c = path; *c != '\0'; c++) {
         if (*c != '{' && *c != '}') {
-            buf_char(&id, *c == '/' || *c == '.' ? '_' : *c);
+            buf_char(&id, *c == '/' || *c == '.' || *c == ':' ? '_' : *c);
         }
     }
     json_put_str(w, "operationId", buf_view(&id));
@@ -203,7 +202,9 @@ static void put_operation(struct json_writer *w, const struct route *route)
     json_put_c(w, "summary", route->summary);
     json_put_c(w, "description", access_names[route->access]);
     json_put_array(w, "parameters");
-    put_path_param(w, route->path);
+    for (const char *at = strchr(route->path, '{'); at != NULL; at = strchr(at + 1, '{')) {
+        put_path_param(w, route->path, at);
+    }
     if (route->query != NULL) {
         form_parameters(w, route->query);
     }
@@ -256,6 +257,9 @@ static const struct {
     {"Queue", &queue_form, NULL, FORM_SHOWN, false},
     {"QueueSettings", &queue_form, NULL, FORM_SET, false},
     {"Finish", &finish_form, NULL, FORM_SET, false},
+    {"CloudQueueRequest", &cloud_settings_form, NULL, FORM_SET, true},
+    {"CloudTaskRequest", &cloud_task_form, NULL, FORM_SET, true},
+    {"CloudRun", &cloud_run_form, NULL, FORM_SET, true},
 };
 
 static void put_schemas(struct json_writer *w)

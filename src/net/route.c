@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "net/cloud.h"
 #include "net/filter_in.h"
 #include "net/on.h"
 
@@ -219,6 +220,64 @@ const struct route routes[] = { /* every on_*(): parse, ask, answer. */
     {POST, "/mcp", MAY_READ_TASKS, on_mcp,
      "The Model Context Protocol for agents: JSON-RPC messages",
      .answers = "200 McpAnswer, 202", .request = "McpMessage"},
+#define PLACE CLOUD_PLACE
+#define QUEUE PLACE "/queues/{queue}"
+#define TASK  QUEUE "/tasks/{task}"
+    {POST, PLACE "/queues", MAY_ADMIN, on_cloud_queue_create,
+     "Cloud Tasks: make a queue",
+     .answers = "200 CloudQueue", .faults = "409", .request = "CloudQueueRequest"},
+    {GET, PLACE "/queues", MAY_READ, on_cloud_queue_list,
+     "Cloud Tasks: the queues of a location, by name",
+     .answers = "200 CloudQueues", .query = &cloud_queues_query},
+    {POST, QUEUE ":pause", MAY_ADMIN, on_cloud_queue_pause,
+     "Cloud Tasks: send no more of a queue's tasks",
+     .answers = "200 CloudQueue", .faults = "404", .request = "CloudEmpty", .optional_body = true},
+    {POST, QUEUE ":resume", MAY_ADMIN, on_cloud_queue_resume,
+     "Cloud Tasks: send a queue's tasks again",
+     .answers = "200 CloudQueue", .faults = "404", .request = "CloudEmpty", .optional_body = true},
+    {POST, QUEUE ":purge", MAY_ADMIN, on_cloud_queue_purge,
+     "Cloud Tasks: delete all tasks that a queue has now",
+     .answers = "200 CloudQueue", .faults = "404", .request = "CloudEmpty", .optional_body = true},
+    {POST, QUEUE ":getIamPolicy", MAY_READ, on_cloud_iam,
+     "Cloud Tasks: not kept here",
+     .answers = "501 CloudError", .request = "CloudAny", .optional_body = true},
+    {POST, QUEUE ":setIamPolicy", MAY_ADMIN, on_cloud_iam,
+     "Cloud Tasks: not kept here",
+     .answers = "501 CloudError", .request = "CloudAny", .optional_body = true},
+    {POST, QUEUE ":testIamPermissions", MAY_READ, on_cloud_iam,
+     "Cloud Tasks: not kept here",
+     .answers = "501 CloudError", .request = "CloudAny", .optional_body = true},
+    {GET, QUEUE, MAY_READ, on_cloud_queue_show,
+     "Cloud Tasks: one queue",
+     .answers = "200 CloudQueue", .faults = "404"},
+    {PATCH, QUEUE, MAY_ADMIN, on_cloud_queue_change,
+     "Cloud Tasks: change a queue, or make it",
+     .answers = "200 CloudQueue", .request = "CloudQueueRequest", .query = &cloud_patch_query,
+     .optional_body = true},
+    {DELETE, QUEUE, MAY_ADMIN, on_cloud_queue_remove,
+     "Cloud Tasks: delete a queue with its tasks",
+     .answers = "200 CloudNothing", .faults = "404"},
+    {POST, QUEUE "/tasks", MAY_PRODUCE, on_cloud_task_create,
+     "Cloud Tasks: make a task, which is sent to its URL",
+     .answers = "200 CloudTask", .faults = "404 409", .request = "CloudTaskRequest"},
+    {GET, QUEUE "/tasks", MAY_READ_TASKS, on_cloud_task_list,
+     "Cloud Tasks: the tasks of a queue that have not ended",
+     .answers = "200 CloudTasks", .faults = "404", .query = &cloud_tasks_query},
+    {POST, TASK ":run", MAY_PRODUCE, on_cloud_task_run,
+     "Cloud Tasks: send a task now, whatever its time and its queue say",
+     .answers = "200 CloudTask", .faults = "404", .request = "CloudRun", .optional_body = true},
+    {GET, TASK, MAY_READ_TASKS, on_cloud_task_show,
+     "Cloud Tasks: one task that has not ended",
+     .answers = "200 CloudTask", .faults = "404", .query = &cloud_view_query},
+    {DELETE, TASK, MAY_PRODUCE, on_cloud_task_remove,
+     "Cloud Tasks: delete a task",
+     .answers = "200 CloudNothing", .faults = "404"},
+    {GET, "/v1/projects/{project}/locations", MAY_READ, on_cloud_places,
+     "Cloud Tasks: the locations of a project that have queues",
+     .answers = "200 CloudPlaces"},
+#undef PLACE
+#undef QUEUE
+#undef TASK
     {POST, "/api/test/clock", MAY_ADMIN, on_test_clock,
      "Wind the clock of a server started with --test-clock",
      .answers = "200 ClockAnswer", .faults = "404", .request = "ClockRequest"},
@@ -276,26 +335,28 @@ const char *route_method_name(enum http_method method)
 bool route_matches(const char *pattern, struct str path, struct str *name)
 {
     size_t at = 0;
-    for (; *pattern != '\0' && *pattern != '{'; pattern++, at++) {
-        if (at == path.len || path.ptr[at] != *pattern) {
+    struct str first = STR_NONE;
+    while (*pattern != '\0') {
+        if (*pattern != '{') {
+            if (at == path.len || path.ptr[at++] != *pattern++) {
+                return false;
+            }
+            continue;
+        }
+        size_t begin = at;
+        while (at < path.len && path.ptr[at] != '/') {
+            at++;
+        }
+        pattern = strchr(pattern, '}') + 1;
+        size_t suffix = strcspn(pattern, "/"); /* "{id}.ics": of the same segment */
+        if (at - begin <= suffix) {
             return false;
         }
+        at -= suffix;
+        first = str_absent(first) ? (struct str){path.ptr + begin, at - begin} : first;
     }
-    if (*pattern == '\0') {
-        return at == path.len;
-    }
-    size_t begin = at;
-    while (at < path.len && path.ptr[at] != '/') {
-        at++;
-    }
-    const char *rest = strchr(pattern, '}') + 1;
-    size_t suffix = strcspn(rest, "/"); /* "{id}.ics": of the same segment */
-    if (at - begin <= suffix) {
-        return false;
-    }
-    at -= suffix;
-    *name = (struct str){path.ptr + begin, at - begin};
-    return str_is(str_from(path, at), rest);
+    *name = str_absent(first) ? *name : first;
+    return at == path.len;
 }
 
 /* Which methods the path has: what a 405 tells. */

@@ -16,7 +16,7 @@ typedef bool route_fn(struct call *call, struct err *err);
 
 struct route {
     enum http_method method;
-    const char *path; /* "/api/tasks/{id}/why": at most one {…}, a segment or its beginning */
+    const char *path; /* "/api/tasks/{id}/why": each {…} is a segment or its beginning */
     enum access access;
     route_fn *handle;
     const char *summary;
@@ -45,8 +45,9 @@ extern const size_t routes_count;
 #define ROUTE_PAGE     "text/html"
 #define ROUTE_FILE     "*/*"
 
-/* The route of a request; *name is what stands for {…}, still encoded. A known path with another
- * method is ERR_METHOD, and *allow lists the methods it has; an unknown one ERR_NOT_FOUND. */
+/* The route of a request; *name is what stands for the first {…}, still encoded. A known path with
+ * another method is ERR_METHOD, and *allow lists the methods it has; an unknown one ERR_NOT_FOUND.
+ */
 #define ROUTE_ALLOW_MAX 64
 MUST_CHECK bool route_find(const struct http_request *request, const struct route **out,
                            struct str *name, char allow[static ROUTE_ALLOW_MAX], struct err *err);

@@ -32,8 +32,9 @@ extern const struct executor by_slot;     /* claims for the next five */
 extern const struct executor by_function; /* a run function, on the claimer's thread */
 extern const struct executor by_program;  /* a command */
 extern const struct executor by_noop, by_echo, by_fail, by_sleep;
-extern const struct executor by_push; /* an HTTP request */
-extern const struct executor by_mate; /* a teammate: the language model does it */
+extern const struct executor by_push;  /* an HTTP request */
+extern const struct executor by_cloud; /* one that its task says itself: the Cloud Tasks API */
+extern const struct executor by_mate;  /* a teammate: the language model does it */
 
 /* Which executor runs a type, and with what. */
 struct handler {

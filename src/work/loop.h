@@ -47,7 +47,7 @@ struct claimer {
     bool lost;                 /* it had its grace period and still runs */
 };
 
-enum note_kind { NOTE_ABORT, NOTE_QUIET, NOTE_STOP, NOTE_SAID, NOTE_DONE };
+enum note_kind { NOTE_ABORT, NOTE_QUIET, NOTE_STOP, NOTE_SAID, NOTE_DONE, NOTE_RUN, NOTE_CLOUD };
 
 /* What other threads tell the workers'. */
 struct note {
@@ -59,6 +59,7 @@ struct note {
     struct function *function; /* SAID, DONE */
     double percent;            /* SAID: negative: a log line */
     struct str text;           /* owned by the note */
+    struct started *started;   /* RUN: owned too */
 };
 
 struct workforce {
@@ -121,7 +122,9 @@ void sleep_woken(struct command *wake);
 
 /* push.c */
 MUST_CHECK bool push_open(struct workforce *work, const struct push_settings *settings,
-                          struct claimer *claimer, struct err *err);
+                          struct claimer *claimer, struct claimer *cloud, struct err *err);
+struct claimer *push_cloud_claimer(const struct push *push);
+void push_cloud_wake(struct push *push);
 void push_close(struct push *push); /* nothing is under way. NULL is welcome */
 
 /* crew.c */

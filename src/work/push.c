@@ -12,6 +12,8 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "base/mem.h"
+#include "cloud/dispatch.h"
+#include "task/reserved.h"
 #include "work/push_parts.h"
 
 #define IDLE_MIN 100 /* so many connections may stay open for the next request, at least */
@@ -61,6 +63,22 @@ void workforce_set_push(struct workforce *work, const struct push_settings *sett
 
 const struct executor by_push = {
     .wants = wants, .start = push_request_start, .abort = push_request_close};
+
+/* Tasks of the Cloud Tasks API go to any host: their queues say how many at once, and here is room
+ * for as many as for all others. */
+static bool wants_cloud(struct claimer *claimer, struct command_claim *claim)
+{
+    static const struct str type = {RESERVED_CLOUD_TYPE, sizeof RESERVED_CLOUD_TYPE - 1};
+    size_t most = claimer->work->push->concurrency;
+    claim->worker = STR(CLOUD_WORKER);
+    claim->types = &type;
+    claim->types_count = 1;
+    claim->max = MIN(most - MIN(claimer->held, most), CLAIM_MAX);
+    return claim->max > 0 && claimer->work->push->cloud_awake;
+}
+
+const struct executor by_cloud = {
+    .wants = wants_cloud, .start = push_cloud_start, .abort = push_request_close};
 
 /* ---- Curl on the loop ---- */
 
@@ -157,11 +175,12 @@ static int on_timer(CURLM *multi, long in_ms, void *arg)
 /* ---- Life ---- */
 
 bool push_open(struct workforce *work, const struct push_settings *settings,
-               struct claimer *claimer, struct err *err)
+               struct claimer *claimer, struct claimer *cloud, struct err *err)
 {
     struct push *push = arena_new(&work->arena, struct push);
     push->work = work;
     push->claimer = claimer;
+    push->cloud = cloud;
     push->concurrency = settings->concurrency;
     push->per_host = MIN(settings->per_host, settings->concurrency);
     push->allow_private = settings->allow_private;
@@ -182,12 +201,24 @@ bool push_open(struct workforce *work, const struct push_settings *settings,
     push->timer.data = push;
     work->push = push;
     /* Those in use count too: with fewer than may be under way each request would dial anew. */
-    curl_multi_setopt(push->multi, CURLMOPT_MAXCONNECTS, (long)MAX(push->concurrency, IDLE_MIN));
+    curl_multi_setopt(push->multi, CURLMOPT_MAXCONNECTS,
+                      (long)MAX(2 * push->concurrency, IDLE_MIN));
     curl_multi_setopt(push->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
     curl_multi_setopt(push->multi, CURLMOPT_SOCKETDATA, push);
     curl_multi_setopt(push->multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(push->multi, CURLMOPT_TIMERDATA, push);
     return true;
+}
+
+struct claimer *push_cloud_claimer(const struct push *push)
+{
+    return push->cloud;
+}
+
+void push_cloud_wake(struct push *push)
+{
+    push->cloud_awake = true;
+    claimer_look(push->cloud);
 }
 
 void push_close(struct push *push)

@@ -32,10 +32,11 @@ struct push_handler {
 
 struct push_settings {
     const struct push_handler *handlers;
-    size_t handlers_count; /* none: nothing is pushed, and the rest does not matter */
-    size_t concurrency;    /* requests under way at once */
-    size_t per_host;       /* of them to one host and port */
-    bool allow_private;    /* loopback and private networks too; never link-local */
+    size_t handlers_count;
+    bool cloud;         /* tasks of the Cloud Tasks API are sent, too */
+    size_t concurrency; /* requests under way at once */
+    size_t per_host;    /* of them to one host and port */
+    bool allow_private; /* loopback and private networks too; never link-local */
 };
 
 #endif

@@ -64,6 +64,23 @@ static struct job_end judge_status(const struct push_answer *answer, int64_t now
     return end;
 }
 
+struct job_end push_cloud_judge(const struct push_answer *answer, int64_t now_ms,
+                                struct arena *arena)
+{
+    bool good = answer->status >= 200 && answer->status <= 299;
+    if (answer->refused != NULL || (answer->broken != NULL && answer->status == 0)) {
+        return push_judge(answer, now_ms, arena);
+    }
+    if (!good) { /* what is 4xx is tried again, too */
+        struct job_end end = judge_status(answer, now_ms, arena);
+        end.retry = true;
+        return end;
+    }
+    /* Nobody reads more of an answer than its status. */
+    return (struct job_end){.completed = true,
+                            .result = arena_printf(arena, "{\"status\":%d}", answer->status)};
+}
+
 struct job_end push_judge(const struct push_answer *answer, int64_t now_ms, struct arena *arena)
 {
     bool good = answer->status >= 200 && answer->status <= 299;

@@ -20,5 +20,8 @@ struct push_answer {
 
 /* `now_ms` is the wall clock of the world outside. Texts live in the arena or are the answer's. */
 struct job_end push_judge(const struct push_answer *answer, int64_t now_ms, struct arena *arena);
+/* The same by the rules of the Cloud Tasks API: any 2xx is success, all else is tried again. */
+struct job_end push_cloud_judge(const struct push_answer *answer, int64_t now_ms,
+                                struct arena *arena);
 
 #endif

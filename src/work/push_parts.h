@@ -31,7 +31,9 @@ struct push_target {
 
 struct push {
     struct workforce *work;
-    struct claimer *claimer;
+    struct claimer *claimer; /* NULL: there are no targets */
+    struct claimer *cloud;   /* of tasks of the Cloud Tasks API; NULL: none are sent */
+    bool cloud_awake;        /* there are queues of that API */
     struct push_target *targets;
     struct push_host *hosts;
     size_t targets_count, hosts_count;
@@ -44,6 +46,7 @@ struct push {
 
 /* push_request.c: one request, from its start to its end, which is told to its job. */
 void push_request_start(struct job *job);
+void push_cloud_start(struct job *job); /* of a task of the Cloud Tasks API */
 void push_request_done(CURL *easy, CURLcode how);
 void push_request_close(struct job *job); /* at once; what the job was told says why */
 

@@ -19,6 +19,7 @@
 #include "client/guard.h"
 #include "wire/time.h"
 #include "work/push_answer.h"
+#include "work/push_cloud.h"
 #include "work/push_parts.h"
 #include "work/push_trace.h"
 
@@ -29,7 +30,7 @@
 struct push_request {
     struct push *push;
     struct job *job;
-    struct push_target *target;
+    struct push_target *target; /* NULL: the task says itself where it goes */
     CURL *easy;
     struct curl_slist *headers;
     struct buf body; /* of the answer */
@@ -217,13 +218,17 @@ static void set_safety(CURL *easy, struct push_request *request)
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 }
 
-static void set_exchange(CURL *easy, struct push_request *request)
+static void set_post(CURL *easy, struct push_request *request)
 {
     const struct str payload = request->job->task.payload;
     curl_easy_setopt(easy, CURLOPT_URL, request->target->url);
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)payload.len);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDS, str_absent(payload) ? "" : payload.ptr);
+}
+
+static void set_exchange(CURL *easy, struct push_request *request)
+{
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, request);
@@ -237,9 +242,12 @@ static void set_exchange(CURL *easy, struct push_request *request)
 
 static void count(struct push_request *request, int change)
 {
-    struct push_host *host = request->target->host;
-    host->under_way += (size_t)change;
+    struct push_host *host = request->target == NULL ? NULL : request->target->host;
     request->push->work->pushing += (size_t)change;
+    if (host == NULL) {
+        return;
+    }
+    host->under_way += (size_t)change;
     if (change < 0 && !host->asked_for) {
         claimer_withdraw(request->push->claimer); /* what waits does not ask for this host */
     }
@@ -255,27 +263,62 @@ static void request_free(struct push_request *request)
     mem_free(request);
 }
 
-void push_request_start(struct job *job)
+static struct push_request *request_new(struct job *job, struct push_target *target)
 {
-    struct push *push = job->claimer->work->push;
-    struct push_target *target = push_target_find(push, job->task.type);
-    CURL *easy = target == NULL ? NULL : curl_easy_init();
+    CURL *easy = curl_easy_init();
     if (easy == NULL) {
         job_finish(job, &(struct job_end){.released = true});
-        return;
+        return NULL;
     }
     struct push_request *request = mem_new(struct push_request);
-    *request = (struct push_request){.push = push,
+    *request = (struct push_request){.push = job->claimer->work->push,
                                      .job = job,
                                      .target = target,
                                      .easy = easy,
                                      .body = BUF_INIT(TASK_RESULT_MAX)};
     job->state = request;
     count(request, 1);
-    add_headers(request, job->claimed->metadata);
     set_safety(easy, request);
-    set_exchange(easy, request);
-    curl_multi_add_handle(push->multi, easy);
+    return request;
+}
+
+static void request_send(struct push_request *request)
+{
+    set_exchange(request->easy, request);
+    curl_multi_add_handle(request->push->multi, request->easy);
+}
+
+void push_request_start(struct job *job)
+{
+    struct push_target *target = push_target_find(job->claimer->work->push, job->task.type);
+    if (target == NULL) {
+        job_finish(job, &(struct job_end){.released = true});
+        return;
+    }
+    struct push_request *request = request_new(job, target);
+    if (request != NULL) {
+        add_headers(request, job->claimed->metadata);
+        set_post(request->easy, request);
+        request_send(request);
+    }
+}
+
+void push_cloud_start(struct job *job)
+{
+    struct cloud_request to;
+    struct err err = ERR_INIT;
+    if (!cloud_request_read(job->claimed->metadata, &job->arena, &to, &err)) {
+        struct job_end end = JOB_FAIL("no_target", arena_str(&job->arena, str_of(err.text)));
+        end.retry = false;
+        job_finish(job, &end);
+        return;
+    }
+    struct push_request *request = request_new(job, NULL);
+    if (request != NULL) {
+        request->headers = push_cloud_headers(job, &to, &request->push->rand);
+        push_cloud_set(request->easy, &to, job);
+        request_send(request);
+    }
 }
 
 static struct str header(CURL *easy, const char *name, struct arena *arena)
@@ -328,7 +371,8 @@ void push_request_done(CURL *easy, CURLcode how)
         job_put_off(job, strerror(failed));
     } else {
         struct push_answer answer = answer_of(request, how);
-        struct job_end end = push_judge(&answer, clock_real_wall_ms(), &job->arena);
+        struct job_end end = (request->target == NULL ? push_cloud_judge : push_judge)(
+            &answer, clock_real_wall_ms(), &job->arena);
         request->push->work->is_short = false;
         job_finish(job, &end);
     }

@@ -42,8 +42,30 @@ void workforce_quiet(struct workforce *work)
     workforce_note(work, (struct note){.kind = NOTE_QUIET});
 }
 
+/* A task that the engine has started for us, without our asking. */
+struct started {
+    struct task task;
+    struct arena arena;
+};
+
+void workforce_run(struct workforce *work, const struct task *task)
+{
+    struct started *started = mem_new(struct started);
+    started->task = task_copy(&started->arena, task);
+    workforce_note(work, (struct note){.kind = NOTE_RUN, .started = started});
+}
+
+void workforce_send_cloud(struct workforce *work)
+{
+    workforce_note(work, (struct note){.kind = NOTE_CLOUD});
+}
+
 static void note_free(struct note *note)
 {
+    if (note->started != NULL) {
+        arena_fini(&note->started->arena);
+        mem_free(note->started);
+    }
     mem_free((char *)note->text.ptr);
     mem_free(note);
 }
@@ -78,6 +100,12 @@ static void on_note(struct workforce *work, struct note *note)
         break;
     case NOTE_DONE:
         function_done(note->function);
+        break;
+    case NOTE_CLOUD:
+        push_cloud_wake(work->push);
+        break;
+    case NOTE_RUN:
+        job_start(push_cloud_claimer(work->push), &note->started->task);
         break;
     }
     note_free(note);
@@ -293,16 +321,20 @@ static bool add_claimers(struct workforce *work, const struct workforce_options 
                          struct err *err)
 {
     size_t seats = options->llm == NULL ? 0 : CREW_SEATS, first = options->workers;
-    work->claimers = arena_array(&work->arena, struct claimer, first + seats + 1);
+    const struct push_settings *push = &options->push;
+    work->claimers = arena_array(&work->arena, struct claimer, first + seats + 2);
     for (size_t i = 0; i < options->workers; i++) {
         slot_init(add_claimer(work, &by_slot, i + 1));
     }
     for (size_t i = 0; i < seats; i++) {
         add_claimer(work, &by_mate, i + 1);
     }
-    return (seats == 0 || crew_open(work, options, &work->claimers[first], err)) &&
-           (options->push.handlers_count == 0 ||
-            push_open(work, &options->push, add_claimer(work, &by_push, 1), err));
+    if (seats > 0 && !crew_open(work, options, &work->claimers[first], err)) {
+        return false;
+    }
+    struct claimer *pushes = push->handlers_count > 0 ? add_claimer(work, &by_push, 1) : NULL;
+    struct claimer *clouds = push->cloud ? add_claimer(work, &by_cloud, 1) : NULL;
+    return (pushes == NULL && clouds == NULL) || push_open(work, push, pushes, clouds, err);
 }
 
 /* Children inherit what this thread is: it gains no privileges. A signal that the kernel sends for

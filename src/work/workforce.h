@@ -77,6 +77,12 @@ MUST_CHECK bool workforce_start(struct workforce *work, const struct workforce_o
 void workforce_abort(struct workforce *work, struct task_id id, int32_t attempt,
                      enum abort_why why);
 
+/* There are queues of the Cloud Tasks API: their tasks are claimed from now on. And: one of their
+ * tasks was started for this workforce; what it points to is copied. Both only of a workforce that
+ * was told to send them (push.cloud). */
+void workforce_send_cloud(struct workforce *work);
+void workforce_run(struct workforce *work, const struct task *task);
+
 /* No more claims. What runs may finish within the grace period and is then stopped and given back;
  * `rested` is called at the end. */
 void workforce_quiet(struct workforce *work);

@@ -113,10 +113,11 @@ TEST(an_unknown_section_or_key_is_named_with_its_line)
                   "broker_high, broker_low");
     check_refused("[limit]\npayload = 1\n",
                   "errand.conf:2: [limit] is not a section; did you mean [limits]?");
-    check_refused("[weather]\nmodel = x\n",
-                  "errand.conf:2: [weather] is not a section; there are "
-                  "redis, retention, limits, schedule, workers, push, llm, smtp, mobile, "
-                  "execute, tls, faktory, http, redact, log");
+    check_refused(
+        "[weather]\nmodel = x\n",
+        "errand.conf:2: [weather] is not a section; there are "
+        "redis, retention, limits, schedule, workers, push, cloudtasks, llm, smtp, mobile, "
+        "execute, tls, faktory, http, redact, log");
     check_refused("[log]\nlevle = info\n",
                   "errand.conf:2: [log] levle is not a setting; there are level, format");
 }

@@ -47,6 +47,9 @@ static void open_engine(struct rig *rig)
     rig->guests[0] = planner_guest(rig->planner);
     rig->lead = lead_new(&(struct lead_options){0});
     rig->guests[1] = lead_guest(rig->lead);
+    rig->cloud = cloud_new(&(struct cloud_options){.google_limits = rig->google_limits,
+                                                   .tombstone_ms = RIG_TOMBSTONE_MS});
+    rig->guests[2] = cloud_guest(rig->cloud);
     CHECK_OK(engine_new(
         &(struct engine_options){.store = rig->store,
                                  .broker = rig->broker,
@@ -56,16 +59,15 @@ static void open_engine(struct rig *rig)
                                  .waiting_max = 2,
                                  .grace_ms = 10000,
                                  .guests = rig->guests,
-                                 .guests_count = 2},
+                                 .guests_count = ARRAY_LEN(rig->guests)},
         &rig->engine, &err));
     CHECK_OK(engine_start(rig->engine, &err));
     CHECK_OK(queries_start(rig->store, 1, api_query_answered, rig->api, &rig->queries, &err));
 }
 
-void rig_open(struct rig *rig)
+static void open_rig(struct rig *rig)
 {
     struct err err = ERR_INIT;
-    *rig = (struct rig){0};
     stand_open(&rig->stand, &(struct server_options){.body_max = 4 * MIB});
     rig->stand.admit = on_head;
     rig->stand.other = on_request;
@@ -84,9 +86,26 @@ void rig_open(struct rig *rig)
                                              .started_ms = RIG_START_MS},
                        &rig->api, &err));
     open_engine(rig);
-    api_open(rig->api, &(struct api_parts){rig->engine, rig->queries, rig->stand.server,
-                                           STR("127.0.0.1:1"), rig->planner, NULL, rig->lead});
+    api_open(rig->api, &(struct api_parts){.engine = rig->engine,
+                                           .queries = rig->queries,
+                                           .server = rig->stand.server,
+                                           .address = STR("127.0.0.1:1"),
+                                           .planner = rig->planner,
+                                           .lead = rig->lead,
+                                           .cloud = rig->cloud});
     client_open(&rig->client, &rig->stand);
+}
+
+void rig_open(struct rig *rig)
+{
+    *rig = (struct rig){0};
+    open_rig(rig);
+}
+
+void rig_open_google(struct rig *rig)
+{
+    *rig = (struct rig){.google_limits = true};
+    open_rig(rig);
 }
 
 void rig_close(struct rig *rig)
@@ -104,6 +123,7 @@ void rig_close(struct rig *rig)
     api_free(rig->api);
     events_free(rig->events);
     lead_free(rig->lead);
+    cloud_free(rig->cloud);
     planner_free(rig->planner);
     zones_free(rig->zones);
     broker_close(rig->broker);

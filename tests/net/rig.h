@@ -11,7 +11,10 @@
 #define RIG_START_MS INT64_C(1803891600000) /* 2027-03-01T09:00:00Z */
 #define RIG_START    "2027-03-01T09:00:00.000Z"
 
+#define RIG_TOMBSTONE_MS DAY_MS
+
 struct rig {
+    bool google_limits;
     struct stand stand;
     struct clock clock;
     struct rand rand;
@@ -20,7 +23,8 @@ struct rig {
     struct zones *zones;
     struct planner *planner;
     struct lead *lead;
-    struct guest *guests[2];
+    struct cloud *cloud; /* nobody sends its tasks: they are claimed like others */
+    struct guest *guests[3];
     struct engine *engine;
     struct queries *queries;
     struct events *events;
@@ -33,7 +37,8 @@ struct rig {
 };
 
 void rig_open(struct rig *rig);
-void rig_close(struct rig *rig); /* for SCOPED */
+void rig_open_google(struct rig *rig); /* with [cloudtasks] google_limits */
+void rig_close(struct rig *rig);       /* for SCOPED */
 #define RIG(name)                                                                                  \
     SCOPED(rig_close) struct rig name;                                                             \
     rig_open(&name)
