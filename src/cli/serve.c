@@ -85,6 +85,11 @@ static void log_start(const struct node *node, struct str file)
     const struct config *config = node->config;
     struct str store = str_absent(config->store) ? STR("sqlite") : config->store;
     struct str broker = node->broker_options.url;
+    const char *scheme = str_absent(config->tls_cert) ? "http" : "https";
+    struct str dashboard = str_absent(node->address)
+                               ? STR("none")
+                               : arena_printf(&node->config->arena, "%s://" STR_FMT "/", scheme,
+                                              STR_ARG(node->auth.listen));
     const struct log_fact facts[] = {
         {"version", STR(ERRAND_VERSION), 0},
         {"address", node->auth.listen, 0},
@@ -92,6 +97,7 @@ static void log_start(const struct node *node, struct str file)
         {"broker", str_cut(&broker, ':'), 0},
         {"workers", STR_NONE, config->workers_count},
         {"settings", str_absent(file) ? STR("none") : file, 0},
+        {"dashboard", dashboard, 0},
         {.name = NULL},
     };
     log_facts(LOG_INFO, facts, "errand " ERRAND_VERSION " serves");

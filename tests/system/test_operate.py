@@ -26,7 +26,7 @@ def said(s, message):
 def a_line_at_the_start_says_what_runs_here(s):
     first = lines_of(s)[0]
     check(re.search(r"info errand \S+ serves version=\S+ address=127\.0\.0\.1:%d store=sqlite broker=memory workers=\d+ "
-                    r"settings=none$" % s.port, first), first)
+                    r"settings=none dashboard=http://127\.0\.0\.1:%d/$" % (s.port, s.port), first), first)
 
 
 @test(env={"ERRAND_LOG_FORMAT": "json"})
