@@ -136,6 +136,32 @@ test('the list is live within two seconds, and rows stay while somebody works in
   await row(page, 'live-four').waitFor();
 });
 
+test('a storm of events is passed over, and what comes behind it is shown', async () => {
+  const page = await openPage();
+  await visit(page, `${server.url}/documents`);
+  await page.getByRole('heading', { name: 'Documents' }).waitFor();
+  await Promise.all([1, 2, 3].map(() => create(Array.from({ length: 1000 }, () => ({ taskType: 'storm', queue: 'storm', documentId: 'storm' })))));
+  await create({ taskType: 'behind', documentId: 'behind the storm' });
+  await claim('behind');
+  await row(page, 'behind the storm').waitFor();
+  assert.equal((await api('POST', '/api/tasks/cancel', { queue: 'storm' })).count, 3000);
+  assert.deepEqual(page.trouble, []);
+});
+
+test('a list and a task are copied as commands', async () => {
+  const page = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  const { id } = await create({ taskType: 'copied', payload: { it: "isn't" } });
+  await visit(page, `${server.url}/tasks?state=QUEUED&taskType=copied`);
+  await page.getByRole('button', { name: 'Copy as errand' }).click();
+  await waitFor(async () => (await copied()).startsWith("errand ls --state 'QUEUED' --type 'copied'"), 'the command');
+  await page.getByRole('button', { name: 'Copy as curl' }).click();
+  await waitFor(async () => (await copied()).includes('/api/tasks?state=QUEUED&taskType=copied'), 'the command');
+  await visit(page, `${server.url}/tasks/${id}`);
+  await page.getByRole('button', { name: 'Copy as errand' }).click();
+  await waitFor(async () => (await copied()).includes(`errand show ${id}`), 'the command');
+});
+
 test('the search line filters as one types, completes, and lives in the address', async () => {
   const page = await openPage();
   const [{ id }] = await create([{ taskType: 'report', queue: 'search', documentId: 'two words', tags: ['red'] }, { taskType: 'other', queue: 'search' }]);

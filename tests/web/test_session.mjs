@@ -108,4 +108,15 @@ test('a server that is there and silent is noticed, too', async () => {
   await page.getByRole('alert').waitFor({ state: 'detached' });
 });
 
+test('a degraded server says so on every page, in words', async () => {
+  const page = await openPage();
+  let health = { status: 'degraded', degraded: ['broker'] };
+  await page.route('**/healthz', (route) => route.fulfill({ json: health }));
+  await signIn(page, tokens.read);
+  await page.getByText('The broker is away').waitFor();
+  assert.deepEqual(await axe(page), []);
+  health = { status: 'ok' };
+  await page.getByText('The broker is away').waitFor({ state: 'detached' });
+});
+
 await main();

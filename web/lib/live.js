@@ -12,6 +12,7 @@ const HEALTH_EVERY_MS = 1500;
 const HEALTH_PATIENCE_MS = 2000; // both together: a silent server is noticed within 5 seconds
 const REFRESH_EVERY_MS = 900;
 const RECONNECT_MS = 1000;
+const PACE_MS = 500;
 
 let source = null;
 let asked = null; // {path, kinds, happened, refresh}
@@ -79,17 +80,14 @@ function connect() {
     return;
   }
   const mine = asked;
-  
-  source = new EventSource(mine.path);
+  source = new EventSource(mine.path.startsWith('/api/events?') ? `${mine.path}&paceMs=${PACE_MS}` : mine.path);
   const happened = (event) => {
-    if (mine === asked) {
-      const wanted = mine.happened?.(event.type, clean(JSON.parse(event.data)));
-      if (wanted !== false) {
-        refreshSoon();
-      }
+    if (mine === asked && mine.happened?.(event.type, clean(JSON.parse(event.data))) !== false) {
+      refreshSoon();
     }
   };
-  [...mine.kinds, 'reset', 'skipped'].forEach((kind) => source.addEventListener(kind, happened));
+  mine.kinds.forEach((kind) => source.addEventListener(kind, happened));
+  ['reset', 'skipped'].forEach((kind) => source.addEventListener(kind, refreshSoon));
   source.onopen = refreshSoon; // what happened while nobody listened
   source.onerror = () => {
     source?.close();

@@ -128,8 +128,16 @@ export function createLines(task) {
   };
 }
 
+/** Browsers give the clipboard to https and to this machine only; elsewhere the text is shown to be taken by hand. */
 export async function copy(text, what) {
-  await attempt(() => navigator.clipboard.writeText(text), `${what} copied.`);
+  if (navigator.clipboard) {
+    await attempt(() => navigator.clipboard.writeText(text), `${what} copied.`);
+    return;
+  }
+  const box = field({ label: what, tag: 'textarea', readonly: true });
+  box.input.value = text;
+  box.input.addEventListener('focus', () => box.input.select());
+  await ask({ title: 'Copy', fields: [box], action: 'Done', save: () => true });
 }
 
 /** "1 task" or "12 tasks". */

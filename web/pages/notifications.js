@@ -10,7 +10,6 @@ import { when } from '../lib/time.js';
 
 export const title = 'Notifications';
 
-const LOOK_EVERY_MS = 1500;
 const PAGE_ROWS = 100;
 const TYPING_MS = 300;
 
@@ -62,6 +61,5 @@ export async function open(page) {
   unread.setAttribute('aria-pressed', String(Boolean(wanted.unread)));
   put(page.main, page.heading(title), h('div', { class: 'row' }, user, unread), trouble, h('section', { class: 'panel' }, table.element));
   await refresh(true);
-  page.follow('/api/events?types=leader', ['notification'], refresh);
-  page.every(LOOK_EVERY_MS, () => refresh().catch(() => {}));
+  page.follow('/api/events?types=notification', ['notification'], refresh);
 }

@@ -13,7 +13,6 @@ import { absolute, dayAndTime, duration, now, when } from '../lib/time.js';
 
 export const title = 'Schedule';
 
-const LOOK_EVERY_MS = 1500;
 const PAGE_ROWS = 50;
 const COMING = 5;
 const COMING_IN_MONTH = 60;
@@ -155,6 +154,5 @@ export async function open(page) {
   put(page.main, h('p', {}, link('/schedules', 'All schedules')), head, may('produce') && new Editor(page, schedule).element,
     h('div', { class: 'columns' }, panel('About', about), panel('Next', coming, calendar)), panel('History', history.element, pages), values);
   await refresh(true);
-  page.follow('/api/events?types=leader', ['schedule'], refresh, (kind, data) => data.scheduleId === undefined || data.scheduleId === page.id);
-  page.every(LOOK_EVERY_MS, () => refresh().catch(() => {}));
+  page.follow('/api/events?types=schedule', ['schedule'], refresh, (kind, data) => data.scheduleId === undefined || data.scheduleId === page.id);
 }

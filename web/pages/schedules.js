@@ -11,7 +11,6 @@ import { absolute, dayAndTime, now, when } from '../lib/time.js';
 
 export const title = 'Schedules';
 
-const LOOK_EVERY_MS = 1500;
 const PAGE_ROWS = 100;
 const TYPING_MS = 200;
 const CALENDAR_SCHEDULES = 40; // whose coming times are asked for
@@ -134,6 +133,5 @@ export async function open(page) {
   put(page.main, page.heading(title, h('div', { class: 'actions' }, h('a', { href: '/api/schedules.ics', download: true, class: 'button' }, 'Calendar file'))), may('produce') && new Line(page).element, chips,
     h('section', { class: 'panel' }, table.element, pages), h('section', { class: 'panel', 'aria-label': 'Month' }, calendar));
   await refresh(true);
-  page.follow('/api/events?types=leader', ['schedule'], refresh);
-  page.every(LOOK_EVERY_MS, () => refresh().catch(() => {}));
+  page.follow('/api/events?types=schedule', ['schedule'], refresh);
 }

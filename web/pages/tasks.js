@@ -210,7 +210,7 @@ class TasksView {
   }
 
   asErrand() {
-    const flags = { state: 'state', taskType: 'type', queue: 'queue', documentId: 'doc' };
+    const flags = { state: 'state', taskType: 'type', queue: 'queue', documentId: 'doc', priority: 'priority', tag: 'tag', createdAfter: 'after', createdBefore: 'before' };
     const words = Object.entries(this.filter).filter(([name]) => flags[name]).map(([name, value]) => `--${flags[name]} '${value.replace(/'/g, "'\\''")}'`);
     return ['errand ls', ...words, `--url ${location.origin}`].join(' ');
   }

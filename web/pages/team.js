@@ -116,6 +116,6 @@ export async function open(page) {
     }
     throw problem;
   }
-  page.follow('/api/events?types=leader', ['message'], refresh, (kind, data) => data.teamId === undefined || data.teamId === page.id);
+  page.follow('/api/events?types=message', ['message'], refresh, (kind, data) => data.teamId === undefined || data.teamId === page.id);
   page.every(LOOK_EVERY_MS, () => refresh().catch(() => {}));
 }

@@ -74,6 +74,6 @@ export async function open(page) {
     h('div', { class: 'chips', role: 'group', 'aria-label': 'Status' }, chip('All', ''), STATUSES.map((status) => chip(status.charAt(0).toUpperCase() + status.slice(1), status))),
     h('section', { class: 'panel' }, table.element, pages));
   await refresh(true);
-  page.follow('/api/events?types=leader', ['message'], refresh);
+  page.follow('/api/events?types=message', ['message'], refresh);
   page.every(LOOK_EVERY_MS, () => refresh().catch(() => {}));
 }

@@ -10,7 +10,6 @@ export const title = 'Usage';
 
 const DAYS_DEFAULT = 30;
 const TYPING_MS = 300;
-const LOOK_EVERY_MS = 5000;
 const DAY_MS = 24 * 3600 * 1000;
 
 const dayOf = (ms) => new Date(ms).toISOString().slice(0, 10);
@@ -66,8 +65,7 @@ export async function open(page) {
 
   put(page.main, page.heading(title), h('div', { class: 'row' }, input('User', 'userId', 'search'), input('From', 'from', 'date'), input('To', 'to', 'date')), trouble, sums, panel('By user', users.element), panel('By schedule', table.element));
   await refresh();
-  page.follow('/api/events?types=leader', ['schedule'], refresh);
-  page.every(LOOK_EVERY_MS, () => refresh().catch(() => {}));
+  page.follow('/api/events?types=schedule', ['schedule'], refresh);
 }
 
 /** Whether a schedule is held up by its user's budget. */
