@@ -103,10 +103,13 @@ function markNavigation() {
 }
 
 async function go(path) {
+  const focused = document.activeElement;
   history.pushState(null, '', path);
   scrollTo(0, 0);
   await open();
-  main.querySelector('h1')?.focus({ preventScroll: true });
+  if (document.activeElement === focused || document.activeElement === document.body) { // else somebody has gone on meanwhile
+    main.querySelector('h1')?.focus({ preventScroll: true });
+  }
 }
 
 document.addEventListener('click', (event) => {

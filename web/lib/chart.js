@@ -8,8 +8,8 @@ import { h, put, s, short } from './dom.js';
 const WIDTH = 600;
 const HEIGHT = 170;
 
-/** Each run of known values as a path; with `close` down to the ground. */
-function paths(values, x, y, close) {
+/** Each run of known values as a path; with `close` down to the ground. `dots`: those that stand alone instead. */
+function paths(values, x, y, { close = false, dots = false } = {}) {
   const pieces = [];
   let begin = null;
   values.forEach((value, at) => {
@@ -23,10 +23,12 @@ function paths(values, x, y, close) {
     }
     pieces.at(-1).push([x(at), y(value)]);
   });
-  return pieces.map((points) => {
+  return pieces.filter((points) => (points.length === 1) === dots).map((points) => {
     const line = points.map(([a, b], at) => `${at === 0 ? 'M' : 'L'}${a.toFixed(1)} ${b.toFixed(1)}`).join('');
-    const dot = points.length === 1 ? 'h0.1' : '';
-    return close ? `${line}L${points.at(-1)[0].toFixed(1)} ${HEIGHT}L${points[0][0].toFixed(1)} ${HEIGHT}Z` : line + dot;
+    if (dots) {
+      return `${line}h0.1`;
+    }
+    return close ? `${line}L${points.at(-1)[0].toFixed(1)} ${HEIGHT}L${points[0][0].toFixed(1)} ${HEIGHT}Z` : line;
   }).join('');
 }
 
@@ -88,8 +90,9 @@ export class Chart {
     const at = this.pointed === undefined ? null : Math.min(points - 1, Math.max(0, Math.round(this.pointed * (points - 1))));
     put(this.svg,
       [0, 0.5, 1].map((part) => s('line', { class: 'grid', x1: 0, x2: WIDTH, y1: y(part * top), y2: y(part * top) })),
-      this.lines.map(({ key, look }, nth) => nth === 0 && s('path', { class: `area f-${look}`, d: paths(values[key] ?? [], x, y, true) })),
-      this.lines.map(({ key, look }) => s('path', { class: `line c-${look}`, d: paths(values[key] ?? [], x, y, false) })),
+      this.lines.map(({ key, look }, nth) => nth === 0 && s('path', { class: `area f-${look}`, d: paths(values[key] ?? [], x, y, { close: true }) })),
+      this.lines.map(({ key, look }) => s('path', { class: `line c-${look}`, d: paths(values[key] ?? [], x, y) })),
+      this.lines.map(({ key, look }) => s('path', { class: `line dot c-${look}`, d: paths(values[key] ?? [], x, y, { dots: true }) })),
       at !== null && s('line', { class: 'cursor', x1: x(at), x2: x(at), y1: 0, y2: HEIGHT }));
     put(this.topLabel, this.unit(top));
     const shown = at ?? points - 1;
@@ -109,5 +112,5 @@ export function spark(values, look = 'completed') {
   const x = (at) => (at / Math.max(1, values.length - 1)) * 110;
   const y = (value) => 24 - (value / top) * 21;
   return s('svg', { class: 'spark', viewBox: '0 0 110 26', preserveAspectRatio: 'none', 'aria-hidden': 'true' },
-    s('path', { class: `line c-${look}`, d: paths(values, x, y, false) }));
+    s('path', { class: `line c-${look}`, d: paths(values, x, y) }));
 }

@@ -35,7 +35,7 @@ const LINKS = {
 function plainly(task) {
   switch (task.state) {
     case 'RUNNING':
-      return task.workerId ? ['It is running on ', task.workerId, ' since ', since(task.startedAt), task.cancelRequested ? '; it was asked to stop.' : '.'] : ['Its children are running.'];
+      return task.workerId ? ['It has been running on ', task.workerId, ' for ', since(task.startedAt), task.cancelRequested ? '; it was asked to stop.' : '.'] : ['Its children are running.'];
     case 'COMPLETED':
       return ['It completed ', when(task.finishedAt), task.startedAt ? ` after ${duration(Date.parse(task.finishedAt) - Date.parse(task.startedAt))}.` : '.'];
     case 'CANCELLED':
