@@ -224,13 +224,26 @@ struct query *op_list(struct faktory_op *op, unsigned states, size_t limit)
     return query;
 }
 
+/* Many clients' jids look like ids: those are looked for first. */
+static void found_back(struct query *query)
+{
+    struct faktory_op *op = query->sender;
+    struct queries *readers = op->faktory->options.api->parts.queries;
+    bool none = query->err.kind == ERR_NONE && query->rows.count == 0;
+    if (query->kind == QUERY_LIST && none && readers != NULL &&
+        id_parse(query->filter.external_id, &query->id)) {
+        query->kind = QUERY_DETAIL;
+        queries_ask(readers, query);
+        return;
+    }
+    back(op, &query->err);
+}
+
 struct query *op_find(struct faktory_op *op, struct str jid, unsigned states, size_t limit)
 {
-    struct task_id id;
-    bool is_id = id_parse(jid, &id);
-    struct query *query = op_query(op, is_id ? QUERY_DETAIL : QUERY_LIST);
-    query->id = is_id ? id : TASK_ID_NONE;
-    query->filter = (struct task_filter){.external_id = jid, .states = states, .limit = limit};
+    struct query *query = op_list(op, states, limit);
+    query->filter.external_id = jid;
+    query->answered = found_back;
     op_ask(op, query);
     return query;
 }

@@ -92,8 +92,7 @@ static void page_done(struct faktory_op *op)
     }
     op->failure = ERR_INIT;
     bool named = mutation->change.cmd != FAKTORY_CLEAR && mutation->change.jids_count > 0;
-    if (named ? mutation->jid < mutation->change.jids_count
-              : page->kind == QUERY_LIST && page->rows.more) {
+    if (named ? mutation->jid < mutation->change.jids_count : page->rows.more) {
         mutate_page(op);
     } else {
         mutation->done(op);
