@@ -11,6 +11,7 @@
 #include "cli/human.h"
 #include "cli/remote.h"
 #include "cli/verb.h"
+#include "wire/faktory.h"
 #include "wire/uri.h"
 
 #define MODES         "create|bulk|claim|life|latency"
@@ -23,7 +24,7 @@ struct bench_options {
     struct remote_options remote;
     int64_t mode, connections, workers, batch, payload, count, documents, pipeline;
     double duration_s, rate;
-    struct str type, queue, worker_url;
+    struct str type, queue, worker_url, faktory;
     bool no_fill, apart, i_know;
 };
 
@@ -68,6 +69,20 @@ static bool find_server(const struct bench_options *options, struct bench_plan *
     if (!check_server(options, url, &plan->server, err) ||
         !check_server(options, worker_url, &plan->worker_server, err)) {
         return false;
+    }
+    if (!str_absent(options->faktory)) {
+        struct bench_server *server = &plan->server;
+        *server = (struct bench_server){0};
+        plan->faktory = true;
+        if (!uri_parse_address(options->faktory, FAKTORY_PORT, &server->host, &server->port, err)) {
+            return false;
+        }
+        plan->worker_server = *server;
+        if (!is_loopback(server->host) && !options->i_know) {
+            return err_set(err, ERR_INVALID,
+                           "bench floods the server; for another machine than this one add "
+                           "--i-know");
+        }
     }
     plan->token =
         str_absent(options->remote.token) ? str_of(getenv("ERRAND_TOKEN")) : options->remote.token;
@@ -126,6 +141,9 @@ static bool make_plan(const struct bench_options *options, struct bench_plan *pl
     };
     plan_amount(options, plan);
     plan_lanes(options, plan);
+    if (!str_absent(options->faktory) && plan->workers > 0 && plan->batch > 1) {
+        return err_set(err, ERR_INVALID, "workers of Faktory fetch one job at a time: no --batch");
+    }
     return find_server(options, plan, err);
 }
 
@@ -287,6 +305,8 @@ static const struct option bench_options[] = {
     {"worker-url", "URL", "another node of the same fleet, for the workers",
      OPTION_TEXT(struct bench_options, worker_url)},
     {"queue", "Q", "queue (default bench)", OPTION_TEXT(struct bench_options, queue)},
+    {"faktory", "HOST:PORT", "speak Faktory's work protocol to this listener instead of HTTP",
+     OPTION_TEXT(struct bench_options, faktory)},
     {"no-fill", NULL, "mode claim: take what is there, create nothing before",
      OPTION_SET(struct bench_options, no_fill)},
     {"i-know", NULL, "the server may be on another machine",

@@ -59,6 +59,7 @@ struct bench_plan {
     bool wait;    /* workers long-poll and stay; else an empty claim ends them */
     bool apart;   /* workers finish in a request of its own, not with the next claim */
     size_t depth; /* requests that a producer has under way */
+    bool faktory; /* Faktory's work protocol is spoken there instead of HTTP */
 };
 
 struct bench_result {
@@ -102,6 +103,7 @@ struct lane {
     int64_t claimed_us; /* a worker's: when it sent the claim that is under way */
     struct lane_sent sent[BENCH_DEPTH_MAX]; /* a ring: what is not answered yet, in order */
     size_t sent_at, sent_count;
+    unsigned replies;         /* of Faktory: still to come for what the worker said */
     struct buf out, in, body; /* body: of the answer, workers only */
     size_t out_at, in_at;     /* how far written, how far read */
     struct arena arena;       /* of one answer */
@@ -141,5 +143,12 @@ void worker_hears(struct bench *bench, struct lane *lane, int64_t now_us);
 /* When the next task of a producer is due; INT64_MAX: there is none. */
 int64_t bench_due_us(const struct bench *bench, int64_t now_us);
 void bench_error(struct bench *bench, const struct lane *lane); /* counts a bad answer */
+
+/* ---- The same in Faktory's words: bench_faktory.c ---- */
+
+MUST_CHECK bool faktory_greet(int fd, bool worker, struct err *err);
+void faktory_say_push(struct bench *bench, struct lane *lane, int64_t due_us, size_t many);
+void faktory_say_work(struct bench *bench, struct lane *lane);
+bool faktory_hears(struct bench *bench, struct lane *lane); /* false: no answer is whole */
 
 #endif

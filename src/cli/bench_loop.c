@@ -62,7 +62,8 @@ static bool open_lane(struct bench *bench, struct lane *lane, bool worker, struc
     http_reader_init(&lane->parser, false, BENCH_ANSWER_MAX);
     lane->tasks = mem_zero(bench->plan->batch * sizeof *lane->tasks);
     const struct bench_plan *plan = bench->plan;
-    if (!connect_to(worker ? &plan->worker_server : &plan->server, &lane->fd, err)) {
+    if (!connect_to(worker ? &plan->worker_server : &plan->server, &lane->fd, err) ||
+        (plan->faktory && !faktory_greet(lane->fd, worker, err))) {
         return false;
     }
     setsockopt(lane->fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
@@ -197,9 +198,9 @@ static void heard(struct bench *bench, struct lane *lane)
     int64_t now_us = clock_real_mono_us();
     bench->busy--;
     lane->sent_count--;
-    if (lane->worker) {
+    if (lane->worker && !bench->plan->faktory) {
         worker_hears(bench, lane, now_us);
-    } else {
+    } else if (!lane->worker) {
         producer_hears(bench, lane, now_us);
     }
     bool usable = lane->response.keep_alive;
@@ -212,9 +213,24 @@ static void heard(struct bench *bench, struct lane *lane)
     speak(bench, lane, now_us);
 }
 
+static void read_replies(struct bench *bench, struct lane *lane)
+{
+    while (lane->in_at < lane->in.len && faktory_hears(bench, lane)) {
+        if (lane->replies == 0) {
+            heard(bench, lane);
+        }
+    }
+    buf_cut_front(&lane->in, lane->in_at);
+    lane->in_at = 0;
+}
+
 /* Reads what there is of the answers. */
 static void read_answers(struct bench *bench, struct lane *lane)
 {
+    if (bench->plan->faktory) {
+        read_replies(bench, lane);
+        return;
+    }
     enum http_step step = HTTP_GOT_PIECE;
     while (step == HTTP_GOT_HEAD || step == HTTP_GOT_PIECE ||
            (step == HTTP_DONE && lane->in_at < lane->in.len)) {

@@ -134,14 +134,8 @@ int64_t bench_due_us(const struct bench *bench, int64_t now_us)
     return bench->start_us + (int64_t)((double)bench->issued / plan->rate * 1e6);
 }
 
-enum lane_step producer_next(struct bench *bench, struct lane *lane, int64_t now_us)
+static void say_create(struct bench *bench, struct lane *lane, int64_t due_us, size_t many)
 {
-    const struct bench_plan *plan = bench->plan;
-    int64_t due_us = bench_due_us(bench, now_us);
-    if (due_us > now_us) {
-        return due_us == INT64_MAX ? LANE_LEAVE : LANE_REST;
-    }
-    size_t many = (size_t)MIN((uint64_t)plan->batch, plan->count - bench->issued);
     buf_c(&lane->out, "POST /api/tasks HTTP/1.1\r\n");
     size_t at = open_request(bench, lane);
     for (size_t i = 0; i < many; i++) {
@@ -150,6 +144,21 @@ enum lane_step producer_next(struct bench *bench, struct lane *lane, int64_t now
     }
     buf_c(&lane->out, many == 1 ? "" : "]");
     close_request(lane, at);
+}
+
+enum lane_step producer_next(struct bench *bench, struct lane *lane, int64_t now_us)
+{
+    const struct bench_plan *plan = bench->plan;
+    int64_t due_us = bench_due_us(bench, now_us);
+    if (due_us > now_us) {
+        return due_us == INT64_MAX ? LANE_LEAVE : LANE_REST;
+    }
+    size_t many = (size_t)MIN((uint64_t)plan->batch, plan->count - bench->issued);
+    if (plan->faktory) {
+        faktory_say_push(bench, lane, due_us, many);
+    } else {
+        say_create(bench, lane, due_us, many);
+    }
     bench->issued += many;
     *lane_sends(lane) = (struct lane_sent){due_us, many};
     return LANE_SPEAK;
@@ -229,9 +238,11 @@ enum lane_step worker_next(struct bench *bench, struct lane *lane, int64_t now_u
     }
     lane->finishing = lane->tasks_count > 0;
     lane->claiming = !lane->finishing || !(plan->apart || enough);
-    if (lane->claiming) {
+    lane->claimed_us = lane->claiming ? now_us : lane->claimed_us;
+    if (plan->faktory) {
+        faktory_say_work(bench, lane);
+    } else if (lane->claiming) {
         say_claim(bench, lane);
-        lane->claimed_us = now_us;
     } else if (plan->batch == 1) {
         say_complete(bench, lane);
     } else {

@@ -72,11 +72,12 @@ struct faktory_session {
     struct faktory_worker *worker; /* NULL: not introduced yet */
     struct list ops;               /* in the order of their lines */
     size_t ops_count, ops_bytes;
-    size_t looked;   /* bytes of the input that hold no line end */
-    bool alone;      /* an op is under way that lets no other run beside it */
-    bool blocked;    /* the next line waits until all are answered */
-    bool hanging_up; /* after the ops that are under way */
-    bool half;       /* the client will say no more */
+    size_t ends_count; /* of the ops: ACK and FAIL */
+    size_t looked;     /* bytes of the input that hold no line end */
+    bool alone;        /* an op is under way that lets no other run beside it */
+    bool blocked;      /* the next line waits until all are answered */
+    bool hanging_up;   /* after the ops that are under way */
+    bool half;         /* the client will say no more */
     char salt[SALT_TEXT];
     int64_t rounds; /* 0: no password is asked for */
 };

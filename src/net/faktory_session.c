@@ -18,6 +18,11 @@
 
 static void sent_back(struct api_sender *sender, struct command *command);
 
+static bool is_end(const struct faktory_line *line)
+{
+    return line->verb == FAKTORY_ACK || line->verb == FAKTORY_FAIL;
+}
+
 static struct faktory_op *op_new(struct faktory_session *session, struct faktory_line line,
                                  size_t bytes)
 {
@@ -39,6 +44,7 @@ static struct faktory_op *op_new(struct faktory_session *session, struct faktory
     op->answer = STR_NONE;
     list_append(&session->ops, &op->link);
     session->ops_count++;
+    session->ends_count += is_end(&line);
     session->ops_bytes += bytes;
     return op;
 }
@@ -68,6 +74,7 @@ static void leave_session(struct faktory_op *op)
     struct faktory_session *session = op->session;
     list_remove(&op->link);
     session->ops_count--;
+    session->ends_count -= is_end(&op->line);
     session->ops_bytes -= op->bytes;
 }
 
@@ -445,7 +452,9 @@ static size_t take(void *arg, struct str input)
     /* What depends on other jobs must see those that were pushed before it on this connection. */
     bool depends = memmem(line.rest.ptr, line.rest.len, "depends_on", 10) != NULL;
     bool beside = session->worker != NULL && verbs[line.verb].beside && !depends;
-    if (!beside && !list_empty(&session->ops)) {
+    /* A worker that ends one job and fetches the next in one breath needs one commit for both. */
+    bool follows = line.verb == FAKTORY_FETCH && session->ends_count == session->ops_count;
+    if (!beside && !follows && !list_empty(&session->ops)) {
         session->blocked = true;
         return 0;
     }

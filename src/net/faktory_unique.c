@@ -49,9 +49,11 @@ static bool is_over(struct batch *batch, const struct record *lock)
     struct str body = lock->body, text = str_cut(&body, ' ');
     bool until_start = !str_absent(body) && str_is(body, "start");
     const struct task *task = id_parse(text, &id) ? guest_task(batch, id) : NULL;
-    return lock->due_ms <= guest_now(batch).wall_ms || task == NULL ||
-           task->state == TASK_COMPLETED || task->state == TASK_CANCELLED ||
-           (until_start && task->attempt > 0);
+    if (task == NULL) { /* it was removed, or this very batch creates it */
+        return lock->at_ms < guest_now(batch).wall_ms;
+    }
+    return lock->due_ms <= guest_now(batch).wall_ms || task->state == TASK_COMPLETED ||
+           task->state == TASK_CANCELLED || (until_start && task->attempt > 0);
 }
 
 static bool load_lock(struct batch *batch, struct tx *tx, const struct unique *unique,
@@ -90,6 +92,7 @@ static void decide(struct guest *guest, struct batch *batch, struct command *com
                           .id = load.found ? load.id : guest_make_id(batch),
                           .key = str_of(unique->key),
                           .due_ms = from_ms + unique->for_ms,
+                          .at_ms = guest_now(batch).wall_ms,
                           .version = load.found ? load.record.version : 0,
                           .body = arena_printf(guest_arena(batch), STR_FMT "%s",
                                                STR_ARG(id_text(order->task.id, id)),

@@ -329,6 +329,13 @@ def a_unique_job_is_alone_until_it_has_ended_or_its_time_is_over(s):
     f.push("s", queue="s", **starts)
 
 
+@test(args=ARGS)
+def of_many_unique_jobs_that_come_at_once_one_is_taken(s):
+    f = Faktory(s)
+    f.send("".join(f'PUSH {{"jid":"at-once-{n:04d}","jobtype":"u","args":[1],"custom":{{"unique_for":60}}}}\n' for n in range(50)))
+    same(sorted(f.line() for _ in range(50)), ["+OK"] + ["-NOTUNIQUE Job not unique"] * 49)
+
+
 @test(**CLOCKED)
 def an_expired_job_is_dropped_instead_of_given_out(s):
     f = Faktory(s, wid="w")
