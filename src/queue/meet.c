@@ -79,6 +79,20 @@ bool claim_wants(const struct command_claim *claim, struct str queue, struct str
            (claim->any_queue || names(queues, count, queue));
 }
 
+static bool is_limited(const struct batch *batch, const struct task *task)
+{
+    return link_in_list(&lane_find(&batch->engine->lanes, task->queue)->limited);
+}
+
+/* Among nodes a claim that waits found nothing when it asked, and whatever a node has offered since
+ * wakes its lane; what the queue allows is asked of the store, as for any claim. */
+static bool nothing_comes_first(struct batch *batch, const struct command_claim *claim,
+                                const struct task *task)
+{
+    return batch->engine->shared ? shared_load_rooms(batch, claim) && !is_limited(batch, task)
+                                 : !claim_may_find(batch, claim);
+}
+
 static struct command *first_in(struct batch *batch, const struct list *line,
                                 const struct task *task)
 {
@@ -94,7 +108,7 @@ static struct command *first_in(struct batch *batch, const struct list *line,
         bool is_free = claim->wait && claim->proposal == 0 && claim->count == 0 &&
                        claim->signal == SIGNAL_NONE && claim->quick == NULL;
         if (is_free && claim_wants(claim, task->queue, task->type) &&
-            !claim_may_find(batch, claim)) {
+            nothing_comes_first(batch, claim, task)) {
             return command;
         }
     }
@@ -127,17 +141,25 @@ static void serve(struct batch *batch, struct command *command, struct order **o
     claim->facts = arena_array(command->arena, struct claim_facts, most);
     for (size_t i = 0; i < n && claim->count < most; i++) {
         if (orders[i] != NULL && claim_wants(claim, orders[i]->task.queue, orders[i]->task.type) &&
-            start(batch, &orders[i]->task, command)) {
+            !is_limited(batch, &orders[i]->task) && start(batch, &orders[i]->task, command)) {
             orders[i] = NULL;
         }
     }
+}
+
+/* Nodes that share a store meet only while the broker tells all that others offer, and nobody was
+ * told to look again. */
+static bool hears_all(const struct engine *engine)
+{
+    return !engine->shared ||
+           (relies_on_broker(engine) && list_empty(&engine->lanes.ready) && !engine->ground.holds);
 }
 
 void claims_meet(struct batch *batch)
 {
     const struct engine *engine = batch->engine;
     const struct lanes *lanes = &engine->lanes;
-    if (batch->orders_count == 0 || list_empty(&engine->claims.waiting) || engine->shared ||
+    if (batch->orders_count == 0 || list_empty(&engine->claims.waiting) || !hears_all(engine) ||
         engine->draining || engine_paused(engine, batch->now) || !batch_ok(batch) || batch->lost ||
         batch->queue_changes_count > 0 || others_queue(batch)) {
         return;

@@ -253,7 +253,8 @@ static void note_change(struct batch *batch, const struct item *item)
     series_moved(&engine->series, was->state, now->state);
     struct lane *lane = lane_get(&engine->lanes, now->queue);
     bool moved = now->state == TASK_QUEUED && now->priority != was->priority;
-    if (was->state == TASK_QUEUED && (now->state != TASK_QUEUED || moved) && !taken) {
+    if (was->state == TASK_QUEUED && (now->state != TASK_QUEUED || moved) && !taken &&
+        !item->fresh) {
         broker_withdraw(engine->broker, &(struct hint){.id = item->id,
                                                        .queue = was->queue,
                                                        .type = was->type,

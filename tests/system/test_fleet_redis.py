@@ -5,7 +5,7 @@
 import threading
 import time
 
-from errand import check, main, same, test, wait_for
+from errand import check, main, same, test, together, wait_for
 from fleet import SLACK_S, WAIT_MS, Fleet, wait_slowly
 from history import Load
 
@@ -258,6 +258,50 @@ def a_redis_cluster_whose_node_holds_all_slots_serves(nest):
     tasks = many(fleet, 40)
     same(drain(fleet, 40), tasks)
     all_brokers(fleet, "redis")
+
+
+def offers(fleet):
+    """How often something was put into a line."""
+    stats = [line for line in fleet.redis.ask("INFO", "commandstats").splitlines() if line.startswith("cmdstat_zadd:")]
+    return int(stats[0].split("calls=")[1].split(",")[0]) if stats else 0
+
+
+def waiting(fleet, count):
+    wait_for(lambda: fleet.node(0).get("/api/stats")["waitingClaims"] == count, f"{count} claims that wait")
+
+
+@test(server=False)
+def what_a_waiting_claim_of_the_same_node_takes_is_no_hint(nest):
+    fleet = Fleet(nest, nodes=2).wait_together()
+
+    def create():
+        waiting(fleet, 1)
+        before = offers(fleet)
+        made = fleet.node(0).create(taskType="met")
+        return made, offers(fleet) - before
+    met = False
+    for _ in range(10):  # one that is created while another node says something goes the usual way
+        task, (made, offered) = together(lambda: fleet.node(0).claim_one("w", taskTypes=["met"], waitMs=WAIT_MS), create)
+        same(task["id"], made["id"])
+        fleet.node(1).complete(task)
+        met = met or offered == 0
+    check(met, "each was offered to all")
+
+
+@test(server=False)
+def a_queue_paused_elsewhere_is_not_met_by_a_claim_that_waits(nest):
+    fleet = Fleet(nest, nodes=2).wait_together()
+
+    def create():
+        waiting(fleet, 1)
+        fleet.node(1).post("/api/queues/default/pause")
+        made = fleet.node(0).create(taskType="met")
+        same(made["state"], "QUEUED")
+        same(fleet.node(1).show(made)["state"], "QUEUED")
+        fleet.node(1).post("/api/queues/default/resume")
+        return made
+    task, made = together(lambda: fleet.node(0).claim_one("w", taskTypes=["met"], waitMs=WAIT_MS), create)
+    same(task["id"], made["id"])
 
 
 @test(server=False)
