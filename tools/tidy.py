@@ -17,7 +17,7 @@ import sys
 
 ROOMS = ("base wire time english client task store broker queue fleet schedule assist team deliver cloud work net remote cli").split()
 STRANGERS = {("broker", "store")}  # in the right order, and still not to know each other
-FOLDERS = "src tests bench include tools script meson docs".split()
+FOLDERS = "src web tests bench include tools script meson docs".split()
 CODE = "src tests bench include".split()
 
 FUNCTION_MAX, FUNCTION_P95, FUNCTION_MEDIAN = 70, 50, 14
