@@ -375,21 +375,21 @@ static const struct verb {
     bool needs;  /* an argument */
     bool drains; /* also while the server ends: it says what became of a job */
 } verbs[FAKTORY_VERBS] = {
-    [FAKTORY_UNKNOWN] = {op_unknown, .beside = true},
-    [FAKTORY_HELLO] = {op_unknown, .beside = true},
-    [FAKTORY_PUSH] = {op_push, .beside = true, .needs = true},
-    [FAKTORY_PUSHB] = {op_pushb, .beside = true, .needs = true},
-    [FAKTORY_FETCH] = {op_fetch},
-    [FAKTORY_ACK] = {op_ack, .beside = true, .needs = true, .drains = true},
-    [FAKTORY_FAIL] = {op_fail_job, .beside = true, .needs = true, .drains = true},
-    [FAKTORY_BEAT] = {op_beat, .needs = true},
-    [FAKTORY_INFO] = {op_info},
-    [FAKTORY_FLUSH] = {op_flush},
-    [FAKTORY_MUTATE] = {op_mutate, .needs = true},
-    [FAKTORY_QUEUE] = {op_queue, .needs = true},
-    [FAKTORY_TRACK] = {op_track, .needs = true},
-    [FAKTORY_BATCH] = {op_batch, .beside = true},
-    [FAKTORY_END] = {op_end_session},
+    [FAKTORY_UNKNOWN] = {.run = op_unknown, .beside = true},
+    [FAKTORY_HELLO] = {.run = op_unknown, .beside = true},
+    [FAKTORY_PUSH] = {.run = op_push, .beside = true, .needs = true},
+    [FAKTORY_PUSHB] = {.run = op_pushb, .beside = true, .needs = true},
+    [FAKTORY_FETCH] = {.run = op_fetch},
+    [FAKTORY_ACK] = {.run = op_ack, .beside = true, .needs = true, .drains = true},
+    [FAKTORY_FAIL] = {.run = op_fail_job, .beside = true, .needs = true, .drains = true},
+    [FAKTORY_BEAT] = {.run = op_beat, .needs = true},
+    [FAKTORY_INFO] = {.run = op_info},
+    [FAKTORY_FLUSH] = {.run = op_flush},
+    [FAKTORY_MUTATE] = {.run = op_mutate, .needs = true},
+    [FAKTORY_QUEUE] = {.run = op_queue, .needs = true},
+    [FAKTORY_TRACK] = {.run = op_track, .needs = true},
+    [FAKTORY_BATCH] = {.run = op_batch, .beside = true},
+    [FAKTORY_END] = {.run = op_end_session},
 };
 
 static void run(struct faktory_op *op)
