@@ -12,7 +12,7 @@ static void check_setting(struct config *config, const struct setting *setting)
         struct str text = *(const struct str *)at;
         FUZZ_CLAIM(str_absent(text) || (text.len > 0 && text.ptr[text.len] == '\0'));
         FUZZ_CLAIM(config_flag(config, setting->section, setting->key, text, NULL));
-    } else if (setting->rule.kind != VALUE_CHOICE) {
+    } else if (setting->rule.kind != VALUE_CHOICE && setting->rule.kind != VALUE_BOOL) {
         int64_t value = *(const int64_t *)at;
         FUZZ_CLAIM(value >= setting->rule.least && value <= setting->rule.most);
     }
