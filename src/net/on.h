@@ -35,9 +35,10 @@ route_fn on_mcp, on_health, on_ready, on_openapi, on_test_clock;
 
 extern const struct form events_form, stream_form, team_stream_form, documents_form, queue_form,
     clock_form;
-extern const struct form show_form, assistant_form, schedule_list_form, schedule_next_form,
-    schedule_pause_form, schedule_window_form, execution_list_form, notification_list_form,
-    notification_stream_form, usage_form, calendar_form, schedule_calendar_form;
+extern const struct form show_form, assistant_form, schedule_list_form, schedule_preview_form,
+    schedule_next_form, schedule_pause_form, schedule_window_form, execution_list_form,
+    notification_list_form, notification_stream_form, usage_form, calendar_form,
+    schedule_calendar_form;
 
 extern const struct form sign_in_form, series_form;
 extern const struct form team_list_form, team_mail_form, team_claim_form;

@@ -273,10 +273,26 @@ static void answer_preview(struct call *call, struct schedule_in *in)
     call_answer(call, 200);
 }
 
+static const struct form_row preview_rows[] = {
+    FORM_ROW("tolerant", struct schedule_in, tolerant, FORM_BOOL, FORM_SET,
+             .about =
+                 "Answer a refusal with 200 and the mode REFUSAL: for pages that ask with every "
+                 "letter, whose browsers complain of each 4xx."),
+};
+const struct form schedule_preview_form = FORM(preview_rows);
+
 bool on_schedule_preview(struct call *call, struct err *err)
 {
     struct schedule_in *in = arena_new(call->arena, struct schedule_in);
     in->preview = true;
     in->ready = answer_preview;
-    return call_asked(call, NULL, NULL, err) && schedule_in_read(call, in, err);
+    if (!call_asked(call, &schedule_preview_form, in, err)) {
+        return false;
+    }
+    bool ok = schedule_in_read(call, in, err);
+    bool refusal = !ok && in->tolerant && (err->kind == ERR_INVALID || err->kind == ERR_REFUSED);
+    if (refusal) {
+        schedule_refuse(call, 200, err, &in->refusal);
+    }
+    return ok || refusal;
 }

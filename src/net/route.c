@@ -130,7 +130,7 @@ const struct route routes[] = { /* every on_*(): parse, ask, answer. */
      .answers = "201 Schedule, 422 Refusal", .request = "ScheduleRequest"},
     {POST, "/api/schedules/preview", MAY_PRODUCE, on_schedule_preview,
      "What a schedule would become and when it would run; nothing is saved",
-     .answers = "200 SchedulePreview, 422 Refusal", .request = "SchedulePreviewRequest",
+     .answers = "200 SchedulePreview, 422 Refusal", .request = "SchedulePreviewRequest", .query = &schedule_preview_form,
      .reads = true},
     {GET, "/api/schedules", MAY_READ, on_schedule_list,
      "List schedules, newest first",

@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "net/schedule_in.h"
+#include "net/fault.h"
 
 #include "net/assist.h"
 #include "net/schedule_out.h"
@@ -111,7 +112,8 @@ bool schedule_in_parse(struct call *call, struct json *json, struct schedule_in 
                        struct err *err)
 {
     bool preview = out->preview;
-    *out = (struct schedule_in){.schedule = schedule_blank(), .preview = preview};
+    *out = (struct schedule_in){
+        .schedule = schedule_blank(), .preview = preview, .tolerant = out->tolerant};
     const struct form_more more = {preview ? &schedule_preview_more : &schedule_create_more, out};
     if (!form_read(json, &schedule_form, &out->schedule, &out->given, &more, err) ||
         !json_end(json, err) || !check_user(call_user(call), &out->schedule, err)) {
@@ -133,7 +135,7 @@ struct reading {
 static void fail(struct call *call, const struct schedule_in *in, const struct err *err)
 {
     if (err->kind == ERR_REFUSED) {
-        schedule_refuse(call, err, &in->refusal);
+        schedule_refuse(call, in->tolerant ? 200 : fault_status(err->kind), err, &in->refusal);
     } else {
         call_fail(call, err);
     }

@@ -19,7 +19,8 @@ MUST_CHECK bool call_choose_user(const struct call *call, const char *what, stru
                                  struct err *err);
 
 struct schedule_in {
-    bool preview; /* it may bring `now` and needs no title */
+    bool preview;  /* it may bring `now` and needs no title */
+    bool tolerant; /* a refusal is an answer like others: 200 with the mode REFUSAL */
     void (*ready)(struct call *call, struct schedule_in *in); /* it is settled */
     struct schedule schedule;
     uint64_t given; /* rows of the form that were there */

@@ -59,11 +59,14 @@ void execution_write(struct json_writer *w, const struct execution *execution, b
 
 /* ---- Refusals ---- */
 
-void schedule_refuse(struct call *call, const struct err *err,
+void schedule_refuse(struct call *call, int status, const struct err *err,
                      const struct english_refusal *refusal)
 {
     struct json_writer w = call_writer(call);
     json_open_object(&w);
+    if (status == 200) {
+        json_put_c(&w, "mode", "REFUSAL");
+    }
     json_key(&w, "error");
     fault_write(&w, err);
     json_put_object(&w, "refusal");
@@ -78,13 +81,13 @@ void schedule_refuse(struct call *call, const struct err *err,
     json_put_c(&w, "reason", err->text);
     json_close_object(&w);
     json_close_object(&w);
-    call_answer(call, fault_status(err->kind));
+    call_answer(call, status);
 }
 
 void schedule_fail(struct call *call)
 {
     if (call->failure.kind == ERR_REFUSED) {
-        schedule_refuse(call, &call->failure, NULL);
+        schedule_refuse(call, fault_status(ERR_REFUSED), &call->failure, NULL);
     } else {
         call_fail(call, &call->failure);
     }

@@ -20,7 +20,7 @@ void execution_write(struct json_writer *w, const struct execution *execution, b
 void schedule_fail(struct call *call);
 /* `refusal` names the fields of a text; NULL: the one in `err`. */
 struct english_refusal;
-void schedule_refuse(struct call *call, const struct err *err,
+void schedule_refuse(struct call *call, int status, const struct err *err,
                      const struct english_refusal *refusal);
 
 #endif

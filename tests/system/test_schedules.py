@@ -512,4 +512,15 @@ def a_token_of_a_user_sees_that_user_s_schedules_alone(s):
     ask("work", "GET", "/api/schedules", None, 403)
 
 
+@test()
+def a_page_may_preview_every_letter_without_a_4xx(s):
+    for body, field in (({"text": "buy milk"}, "dtstart"), ({"text": "every day at 9am", "timezone": "Eur"}, "timezone")):
+        answer = s.post("/api/schedules/preview?tolerant=true", body, 200)
+        has(answer, mode="REFUSAL")
+        check(field in answer["refusal"]["fields"] and answer["refusal"]["reason"], answer)
+        s.post("/api/schedules/preview", body, 422 if field == "dtstart" else 400)
+    has(s.post("/api/schedules/preview?tolerant=true", {"text": "every day at 9am"}, 200), mode="TASK_CREATION")
+    s.post("/api/schedules/preview?tolerant=perhaps", {"text": "every day at 9am"}, 400)
+
+
 main()

@@ -299,6 +299,7 @@ test('a schedule is understood while one types, saved, paused, run and changed i
   await waitFor(async () => (await api('GET', '/api/notifications'))[0].read, 'read');
   await visit(page, `${server.url}/usage`);
   await row(page, 'send the weekly report').waitFor();
+  assert.deepEqual(page.trouble, [], 'nothing is in the console, refused texts included');
 });
 
 test('a team is started and spoken to; its graph and its conversation are live', async () => {

@@ -59,7 +59,11 @@ class Editor {
 
   /** What the text would become by itself; null where it does not name a whole rhythm. */
   async understood() {
-    return this.words().text === '' ? null : post('/api/schedules/preview', this.words(), this.page.signal).catch(() => null);
+    if (this.words().text === '') {
+      return null;
+    }
+    const answer = await post('/api/schedules/preview?tolerant=true', this.words(), this.page.signal).catch(() => null);
+    return answer?.mode === 'REFUSAL' ? null : answer;
   }
 
   async preview() {

@@ -57,10 +57,11 @@ class Line {
     let fits = false;
     if (body.text !== '') {
       try {
-        shown = understood(await post('/api/schedules/preview', body, this.page.signal));
-        fits = true;
+        const answer = await post('/api/schedules/preview?tolerant=true', body, this.page.signal);
+        fits = answer.mode !== 'REFUSAL';
+        shown = fits ? understood(answer) : h('p', { class: 'trouble' }, answer.refusal.reason);
       } catch (problem) {
-        shown = h('p', { class: 'trouble' }, problem.answer?.refusal?.reason ?? problem.message);
+        shown = h('p', { class: 'trouble' }, problem.message);
       }
     }
     if (mine === this.asked && !this.page.signal.aborted) { // a later letter has its own answer
