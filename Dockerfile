@@ -12,7 +12,7 @@ RUN apt-get update && script/build
 
 FROM debian:12-slim
 RUN apt-get update && \
-    apt-get install -y --no-install-recommends ca-certificates libcurl4 libhiredis0.14 libinih1 libjansson4 libpq5 libsqlite3-0 \
+    apt-get install -y --no-install-recommends ca-certificates libcurl4 libhiredis0.14 libjansson4 libpq5 libsqlite3-0 \
         libssl3 libuv1 tzdata && \
     rm -rf /var/lib/apt/lists/* && \
     install -d -o nobody -g nogroup -m 0700 /data

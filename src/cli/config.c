@@ -1,7 +1,6 @@
 /* cli/config.c: how a server is set up. See config.h.
  *
- * inih splits the lines; everything about their meaning is here. Its quirks are closed off by our
- * own line reader: it would silently split lines over its limit and cut them at a NUL.
+ * wire/ini.h splits the lines; everything about their meaning is here.
  *
  * SPDX-License-Identifier: MIT */
 #include "cli/config.h"
@@ -10,14 +9,13 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ini.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "wire/ini.h"
 #include "wire/redact.h"
 
 #define AT(member) .at = offsetof(struct config, member)
@@ -159,59 +157,20 @@ void config_fini(struct config *config)
 
 /* ---- The file ---- */
 
-/* The text as inih asks for it, line by line, and where we are. */
-struct source {
-    struct config *config;
-    const char *name;
-    struct str folder; /* where it lies */
-    struct str rest;
-    int line;
-    struct err err; /* the first thing wrong */
-};
-
-static bool source_fail(struct source *source, const char *format, ...) PRINTF_LIKE(2, 3);
-
-/* Keeps the first failure only: the later ones often follow from it. */
-static bool source_fail(struct source *source, const char *format, ...)
+static bool is_section(struct str section)
 {
-    char text[sizeof source->err.text];
-    va_list args;
-    if (source->err.kind != ERR_NONE) {
-        return false;
+    for (size_t i = 0; i < settings_count; i++) {
+        if (str_is(section, settings[i].section)) {
+            return true;
+        }
     }
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    source->rest = STR_NONE; /* the reader ends here */
-    return err_set(&source->err, ERR_INVALID, "%s:%d: %s", source->name, source->line, text);
+    return false;
 }
 
-/* fgets() over the text. Refuses what inih would misread. */
-static char *next_line(char *out, int size, void *arg)
-{
-    struct source *source = arg;
-    if (str_absent(source->rest) || source->rest.len == 0) {
-        return NULL;
-    }
-    struct str line = str_cut(&source->rest, '\n');
-    source->line++;
-    if (line.len + 2 > (size_t)size) {
-        source_fail(source, "the line is longer than %d bytes", size - 2);
-        return NULL;
-    }
-    if (memchr(line.ptr, '\0', line.len) != NULL || !str_is_utf8(line)) {
-        source_fail(source, "the line is not UTF-8 text");
-        return NULL;
-    }
-    memcpy(out, line.ptr, line.len);
-    memcpy(out + line.len, "\n", 2);
-    return out;
-}
-
-static bool refuse_section(struct source *source, const char *section)
+static bool refuse_section(struct str section, struct err *err)
 {
     SCOPED(buf_fini) struct buf known = BUF_INIT(KIB);
-    struct guess guess = guess_begin(str_of(section));
+    struct guess guess = guess_begin(section);
     const char *last = "";
     for (size_t i = 0; i < settings_count; i++) {
         guess_offer(&guess, settings[i].section);
@@ -221,65 +180,48 @@ static bool refuse_section(struct source *source, const char *section)
         }
     }
     if (guess.best != NULL) {
-        return source_fail(source, "[%s] is not a section; did you mean [%s]?", section,
-                           guess.best);
+        return err_set(err, ERR_INVALID, "[" STR_FMT "] is not a section; did you mean [%s]?",
+                       STR_ARG(section), guess.best);
     }
-    return source_fail(source, "[%s] is not a section; there are %s", section, buf_c_text(&known));
+    return err_set(err, ERR_INVALID, "[" STR_FMT "] is not a section; there are %s",
+                   STR_ARG(section), buf_c_text(&known));
 }
 
-static bool is_section(const char *section)
-{
-    for (size_t i = 0; i < settings_count; i++) {
-        if (strcmp(section, settings[i].section) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool refuse_key(struct source *source, const char *section, const char *key)
+static bool refuse_key(const char *label, const struct ini_pair *pair, struct err *err)
 {
     SCOPED(buf_fini) struct buf known = BUF_INIT(KIB);
     for (size_t i = 0; i < settings_count; i++) {
-        if (strcmp(section, settings[i].section) == 0) {
+        if (str_is(pair->section, settings[i].section)) {
             buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", settings[i].key);
         }
     }
-    return source_fail(source, "%s%s%s%s is not a setting; there are %s", section[0] ? "[" : "",
-                       section, section[0] ? "] " : "", key, buf_c_text(&known));
+    return err_set(err, ERR_INVALID, "%s is not a setting; there are %s", label,
+                   buf_c_text(&known));
 }
 
-static bool take_pair(struct source *source, const char *section, const char *key,
-                      const char *value)
+static bool take_pair(struct config *config, struct str folder, const struct ini_pair *pair,
+                      struct err *err)
 {
-    char label[CONFIG_NAME_MAX];
-    struct err err = ERR_INIT;
-    if (handlers_is_section(str_of(section))) {
-        return handlers_take(&source->config->handlers, &source->config->arena, source->folder,
-                             str_of(section), str_of(key), str_of(value), &err) ||
-               source_fail(source, "[%s] %s: %s", section, key, err.text);
+    bool top = pair->section.len == 0;
+    const char *label = arena_printf(&config->arena, "%s" STR_FMT "%s" STR_FMT, top ? "" : "[",
+                                     STR_ARG(pair->section), top ? "" : "] ", STR_ARG(pair->key))
+                            .ptr;
+    if (handlers_is_section(pair->section)) {
+        return handlers_take(&config->handlers, &config->arena, folder, pair, err) ||
+               err_wrap(err, "%s", label);
     }
-    if (!is_section(section)) {
-        return refuse_section(source, section);
+    if (!is_section(pair->section)) {
+        return refuse_section(pair->section, err);
     }
-    const struct setting *setting = find_setting(str_of(section), str_of(key));
+    const struct setting *setting = find_setting(pair->section, pair->key);
     if (setting == NULL) {
-        return refuse_key(source, section, key);
+        return refuse_key(label, pair, err);
     }
-    snprintf(label, sizeof label, "%s%s%s%s", section[0] ? "[" : "", section,
-             section[0] ? "] " : "", setting->key);
-    if (source->config->given[setting - settings] == CONFIG_FILE) {
-        return source_fail(source, "%s is given twice", label);
+    if (config->given[setting - settings] == CONFIG_FILE) {
+        return err_set(err, ERR_INVALID, "%s is given twice", label);
     }
-    return apply(source->config, setting, str_of(value), CONFIG_FILE, &err) ||
-           source_fail(source, "%s: %s", label, err.text);
-}
-
-static int on_pair(void *arg, const char *section, const char *key, const char *value)
-{
-    struct source *source = arg;
-    return source->err.kind == ERR_NONE &&
-           take_pair(source, section, key, value == NULL ? "" : value);
+    return apply(config, setting, ini_unquote(&config->arena, pair->value), CONFIG_FILE, err) ||
+           err_wrap(err, "%s", label);
 }
 
 /* Commands are relative to the file that names them, wherever the server is started. */
@@ -295,18 +237,14 @@ static struct str folder_of(struct config *config, const char *name)
 
 bool config_read(struct config *config, const char *name, struct str text, struct err *err)
 {
-    struct source source = {.config = config,
-                            .name = name,
-                            .folder = folder_of(config, name),
-                            .rest = text,
-                            .err = ERR_INIT};
-    int bad_line = ini_parse_stream(next_line, &source, on_pair, &source);
-    if (source.err.kind != ERR_NONE) {
-        return err_set(err, ERR_INVALID, "%s", source.err.text);
+    struct str folder = folder_of(config, name);
+    struct ini ini = ini_open(text);
+    struct ini_pair pair;
+    struct err wrong = ERR_INIT;
+    while (ini_next(&ini, &pair, &wrong) && take_pair(config, folder, &pair, &wrong)) {
     }
-    if (bad_line != 0) {
-        return err_set(err, ERR_INVALID, "%s:%d: neither \"key = value\" nor \"[section]\"", name,
-                       bad_line);
+    if (wrong.kind != ERR_NONE) {
+        return err_set(err, ERR_INVALID, "%s:%d: %s", name, ini.line, wrong.text);
     }
     return handlers_check(&config->handlers, err) || err_wrap(err, "%s", name);
 }

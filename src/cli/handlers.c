@@ -84,9 +84,13 @@ static struct str *text_of(struct handler *handler, struct str key)
 }
 
 bool handlers_take(struct handlers *handlers, struct arena *arena, struct str folder,
-                   struct str section, struct str key, struct str value, struct err *err)
+                   const struct ini_pair *pair, struct err *err)
 {
-    struct handler *handler = find_or_add(handlers, arena, str_from(section, prefix.len), err);
+    struct str key = pair->key;
+    /* A command's quotes are for the words of its line: work/words.h takes them off. */
+    struct str value = str_is(key, "exec") ? pair->value : ini_unquote(arena, pair->value);
+    struct handler *handler =
+        find_or_add(handlers, arena, str_from(pair->section, prefix.len), err);
     struct str *text = handler == NULL ? NULL : text_of(handler, key);
     if (handler == NULL) {
         return false;

@@ -6,6 +6,7 @@
 #define ERRAND_CLI_HANDLERS_H
 
 #include "base/arena.h"
+#include "wire/ini.h"
 #include "work/workforce.h"
 
 #define HANDLERS_MAX    256 /* sections */
@@ -23,8 +24,7 @@ bool handlers_is_section(struct str section);
 
 /* One `key = value` below [handler.TYPE]. `folder` is where the file lies. Texts go to `arena`. */
 MUST_CHECK bool handlers_take(struct handlers *handlers, struct arena *arena, struct str folder,
-                              struct str section, struct str key, struct str value,
-                              struct err *err);
+                              const struct ini_pair *pair, struct err *err);
 
 /* Every section must say what to run, or where to push, and not both. */
 MUST_CHECK bool handlers_check(const struct handlers *handlers, struct err *err);

@@ -91,9 +91,12 @@ void help_settings(FILE *out)
 {
     char name[CONFIG_NAME_MAX];
     const char *section = "";
-    fputs("# errand.conf: every setting with its default and its environment variable.\n"
-          "# Later wins: defaults, the file, the environment, flags.\n",
-          out);
+    fputs(
+        "# errand.conf: every setting with its default and its environment variable.\n"
+        "# Later wins: defaults, the file, the environment, flags.\n"
+        "# A comment is a line of its own, or stands behind a value and white space. Quotes keep\n"
+        "# what looks like one: password = \"a # b\"\n",
+        out);
     for (size_t i = 0; i < settings_count; i++) {
         const struct setting *setting = &settings[i];
         if (strcmp(section, setting->section) != 0) {

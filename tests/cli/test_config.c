@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/config.h"
 #include "test.h"
+#include "wire/ini.h"
 
 static bool read_text(struct config *config, const char *text, struct err *err)
 {
@@ -106,6 +107,29 @@ TEST(handlers_say_what_runs_or_where_it_goes)
     CHECK(!config_read(&config, "errand.conf", STR("[handler.y]\ncolour = red\n"), &err));
 }
 
+TEST(a_comment_may_follow_a_value_and_quotes_keep_what_looks_like_one)
+{
+    SCOPED(config_fini) struct config config;
+    struct err err = ERR_INIT;
+    CHECK(read_text(&config,
+                    "data = a ; why\n"
+                    "[push]  # of handlers\n"
+                    "per_host = 50\t# to one host\n"
+                    "[faktory]\npassword = \"a # b\"   ; quoted\n"
+                    "[smtp]\nfrom = \"Errand # 1\" <errand@example.org> # who writes\n"
+                    "[handler.a]\nexec = \"./my script\" -c 'a ; b' ; two words more\n"
+                    "env.KEY = 'x ; y'\n"
+                    "[handler.b]\nurl = https://example.org/a#b;c # a place in it\n",
+                    &err));
+    CHECK_STR(config.data, "a");
+    CHECK_EQ(config.push_per_host, 50);
+    CHECK_STR(config.faktory_password, "a # b");
+    CHECK_STR(config.smtp_from, "\"Errand # 1\" <errand@example.org>");
+    CHECK_STR(config.handlers.at[0].command.line, "\"./my script\" -c 'a ; b'");
+    CHECK_STR(config.handlers.at[0].command.env[0].value, "x ; y");
+    CHECK_STR(config.handlers.at[1].push.url, "https://example.org/a#b;c");
+}
+
 TEST(an_unknown_section_or_key_is_named_with_its_line)
 {
     check_refused("\nlisten = x\nlissten = y\n",
@@ -141,13 +165,15 @@ TEST(what_is_not_ini_is_refused)
 {
     check_refused("listen\n", "errand.conf:1: neither \"key = value\" nor \"[section]\"");
     check_refused("data = a\ndata = b\n", "errand.conf:2: data is given twice");
-    check_refused("data = a\n   b\n", "errand.conf:2: data is given twice");
+    check_refused("data = a\n   b\n", "errand.conf:2: neither \"key = value\" nor \"[section]\"");
+    check_refused("[log] level = warn\n",
+                  "errand.conf:1: neither \"key = value\" nor \"[section]\"");
     check_refused("data = \xff\n", "errand.conf:1: the line is not UTF-8 text");
 }
 
-TEST(a_line_that_inih_would_split_is_refused)
+TEST(a_line_that_is_too_long_is_refused)
 {
-    char text[4096];
+    char text[INI_LINE_MAX + 2];
     memset(text, 'x', sizeof text);
     memcpy(text, "data = ", 7);
     text[sizeof text - 1] = '\0';
