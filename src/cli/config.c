@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/nearest.h"
 #include "wire/ini.h"
 #include "wire/redact.h"
 
@@ -170,18 +171,19 @@ static bool is_section(struct str section)
 static bool refuse_section(struct str section, struct err *err)
 {
     SCOPED(buf_fini) struct buf known = BUF_INIT(KIB);
-    struct guess guess = guess_begin(section);
+    struct nearest nearest = nearest_begin(section);
     const char *last = "";
     for (size_t i = 0; i < settings_count; i++) {
-        guess_offer(&guess, settings[i].section);
+        nearest_offer(&nearest, str_of(settings[i].section));
         if (strcmp(last, settings[i].section) != 0) {
             last = settings[i].section;
             buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", last);
         }
     }
-    if (guess.best != NULL) {
-        return err_set(err, ERR_INVALID, "[" STR_FMT "] is not a section; did you mean [%s]?",
-                       STR_ARG(section), guess.best);
+    if (!str_absent(nearest.best)) {
+        return err_set(err, ERR_INVALID,
+                       "[" STR_FMT "] is not a section; did you mean [" STR_FMT "]?",
+                       STR_ARG(section), STR_ARG(nearest.best));
     }
     return err_set(err, ERR_INVALID, "[" STR_FMT "] is not a section; there are %s",
                    STR_ARG(section), buf_c_text(&known));
@@ -190,10 +192,16 @@ static bool refuse_section(struct str section, struct err *err)
 static bool refuse_key(const char *label, const struct ini_pair *pair, struct err *err)
 {
     SCOPED(buf_fini) struct buf known = BUF_INIT(KIB);
+    struct nearest nearest = nearest_begin(pair->key);
     for (size_t i = 0; i < settings_count; i++) {
         if (str_is(pair->section, settings[i].section)) {
+            nearest_offer(&nearest, str_of(settings[i].key));
             buf_printf(&known, "%s%s", known.len > 0 ? ", " : "", settings[i].key);
         }
+    }
+    if (!str_absent(nearest.best)) {
+        return err_set(err, ERR_INVALID, "%s is not a setting; did you mean " STR_FMT "?", label,
+                       STR_ARG(nearest.best));
     }
     return err_set(err, ERR_INVALID, "%s is not a setting; there are %s", label,
                    buf_c_text(&known));

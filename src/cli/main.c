@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "base/nearest.h"
 #include "cli/help.h"
 #include "cli/verb.h"
 
@@ -47,15 +48,29 @@ static enum exit_status run(const struct verb *verb, int argc, char **argv)
     return check_words(verb, &words, &err) ? verb_run(verb, options, &words) : refuse(verb, &err);
 }
 
-static enum exit_status refuse_verb(const char *word)
+/* "errand tokn", or "errand token creat": then both words are what was meant. */
+static enum exit_status refuse_verb(int argc, char **argv)
 {
-    struct guess guess = guess_begin(str_of(word));
+    SCOPED(buf_fini) struct buf said = BUF_INIT(KIB);
+    bool group = false;
     for (const struct verb *const *verb = verbs; *verb != NULL; verb++) {
-        guess_offer(&guess, (*verb)->name);
+        struct str name = str_of((*verb)->name);
+        group = group || str_is(str_cut(&name, ' '), argv[0]);
     }
-    fprintf(stderr, "errand: \"%s\" is not a command", word);
-    fprintf(stderr, guess.best == NULL ? "\n" : "; did you mean %s?\n", guess.best);
-    fprintf(stderr, "see: errand help\n");
+    buf_printf(&said, "%s%s%s", argv[0], group && argc > 1 ? " " : "",
+               group && argc > 1 ? argv[1] : "");
+    struct nearest nearest = nearest_begin(buf_view(&said));
+    for (const struct verb *const *verb = verbs; *verb != NULL; verb++) {
+        struct str name = str_of((*verb)->name);
+        nearest_offer(&nearest, name);
+        nearest_offer(&nearest, str_cut(&name, ' '));
+    }
+    fprintf(stderr, "errand: \"%s\" is not a command", buf_c_text(&said));
+    if (!str_absent(nearest.best)) {
+        fprintf(stderr, "; did you mean " STR_FMT "?", STR_ARG(nearest.best));
+    }
+    fputs("\n", stderr);
+    fprintf(stderr, "see: errand %s\n", group ? argv[0] : "help");
     return EXIT_USAGE;
 }
 
@@ -80,7 +95,7 @@ static enum exit_status dispatch(int argc, char **argv)
     if (verb == NULL && (argc == 1 || asked) && help_group(first, asked ? stdout : stderr)) {
         return asked ? EXIT_OK : EXIT_USAGE;
     }
-    return verb == NULL ? refuse_verb(argv[0]) : run(verb, argc - used, argv + used);
+    return verb == NULL ? refuse_verb(argc, argv) : run(verb, argc - used, argv + used);
 }
 
 int main(int argc, char **argv)

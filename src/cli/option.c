@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "cli/option.h"
 
+#include "base/nearest.h"
 #include "wire/uri.h"
 
 /* ---- Reading ---- */
@@ -29,13 +30,14 @@ static const struct option *find_letter(const struct option *options, struct str
 
 static bool refuse_unknown(const struct option *options, struct str name, struct err *err)
 {
-    struct guess guess = guess_begin(name);
+    struct nearest nearest = nearest_begin(name);
     for (const struct option *option = options; option->name != NULL; option++) {
-        guess_offer(&guess, option->name);
+        nearest_offer(&nearest, str_of(option->name));
     }
-    if (guess.best != NULL) {
-        return err_set(err, ERR_INVALID, "unknown option --" STR_FMT "; did you mean --%s?",
-                       STR_ARG(name), guess.best);
+    if (!str_absent(nearest.best)) {
+        return err_set(err, ERR_INVALID,
+                       "unknown option --" STR_FMT "; did you mean --" STR_FMT "?", STR_ARG(name),
+                       STR_ARG(nearest.best));
     }
     return err_set(err, ERR_INVALID, "unknown option --" STR_FMT, STR_ARG(name));
 }

@@ -11,9 +11,7 @@
 #include "base/clock.h"
 #include "wire/time.h"
 
-#define REAL_TEXT_MAX  32 /* longer than any number a person means */
-#define GUESS_WORD_MAX 40 /* longer words get no guess */
-#define GUESS_NEAR     2  /* typing mistakes forgiven */
+#define REAL_TEXT_MAX 32 /* longer than any number a person means */
 
 static const struct unit {
     const char *name;
@@ -221,42 +219,3 @@ bool value_read(const struct value_rule *rule, struct str text, void *out, struc
 }
 
 /* ---- Guessing ---- */
-
-/* Levenshtein's distance, one row at a time. Both texts are shorter than GUESS_WORD_MAX. */
-static size_t distance(struct str a, struct str b)
-{
-    size_t row[GUESS_WORD_MAX + 1];
-    for (size_t j = 0; j <= b.len; j++) {
-        row[j] = j;
-    }
-    for (size_t i = 1; i <= a.len; i++) {
-        size_t corner = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b.len; j++) {
-            size_t replaced = corner + (a.ptr[i - 1] != b.ptr[j - 1]);
-            corner = row[j];
-            row[j] = MIN(replaced, MIN(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[b.len];
-}
-
-struct guess guess_begin(struct str word)
-{
-    return (struct guess){.word = word, .distance = GUESS_NEAR + 1};
-}
-
-void guess_offer(struct guess *guess, const char *candidate)
-{
-    struct str other = str_of(candidate);
-    if (guess->word.len > GUESS_WORD_MAX || other.len > GUESS_WORD_MAX) {
-        return;
-    }
-    /* The beginning of a word counts as near: --prio means --priority. */
-    bool begins = guess->word.len >= 2 && str_starts(other, guess->word);
-    size_t d = begins ? 1 : distance(guess->word, other);
-    if (d < guess->distance && 3 * d < 2 * other.len) { /* short words are near to everything */
-        guess->best = candidate;
-        guess->distance = d;
-    }
-}

@@ -44,13 +44,4 @@ void value_send(const struct value_rule *rule, struct str text, struct buf *out)
 MUST_CHECK bool value_read(const struct value_rule *rule, struct str text, void *out,
                            struct err *err);
 
-/* The word among those offered that a typing mistake would turn into `word`, if there is one. */
-struct guess {
-    struct str word;
-    const char *best; /* NULL: none is near */
-    size_t distance;
-};
-struct guess guess_begin(struct str word);
-void guess_offer(struct guess *guess, const char *candidate);
-
 #endif

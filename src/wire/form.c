@@ -429,14 +429,20 @@ static bool read_group(struct reading *reading, const struct form_row *first, st
            (read_members(&inner, STR_NONE, NULL, err) || form_inside(err, STR_FMT, STR_ARG(key)));
 }
 
-/* Takes the value of `key`, of which `row` is the row or the first of its inner object, or NULL. */
+/* Takes the value of `key`, of which `row` is the row or the first of its inner object, or NULL.
+ * `other` has names that would have been taken too; NULL: there are none. */
 static bool read_row(struct reading *reading, const struct form_row *row, struct str key,
-                     struct err *err)
+                     const struct reading *other, struct err *err)
 {
     struct json *json = reading->json;
     bool dotted = memchr(key.ptr, '.', key.len) != NULL; /* it would name the row from outside */
     if (row == NULL || dotted || !(row->use & reading->use)) {
-        return json_refuse(json, err, "is not a known field");
+        struct nearest nearest = nearest_begin(key);
+        form_offer(reading->form, reading->use, reading->outer, &nearest);
+        if (other != NULL) {
+            form_offer(other->form, other->use, other->outer, &nearest);
+        }
+        return form_refuse_unknown(json, &nearest, err);
     }
     if (!(row->use & reading->use & ~(unsigned)FORM_SHOWN)) {
         return json_refuse(json, err, "is read only");
@@ -479,8 +485,8 @@ static bool read_members(struct reading *reading, struct str key, const struct f
     while (!str_absent(key) || json_member(reading->json, &key, err)) {
         const struct form_row *row = find_row(reading, key);
         bool others = more != NULL && (row == NULL || !(row->use & reading->use));
-        if (!(others ? read_row(&further, find_row(&further, key), key, err)
-                     : read_row(reading, row, key, err))) {
+        if (!(others ? read_row(&further, find_row(&further, key), key, reading, err)
+                     : read_row(reading, row, key, NULL, err))) {
             return false;
         }
         key = STR_NONE;

@@ -191,3 +191,23 @@ bool form_check(const struct form *form, const void *from, struct err *err)
     }
     return true;
 }
+
+void form_offer(const struct form *form, unsigned use, struct str outer, struct nearest *nearest)
+{
+    for (size_t i = 0; i < form->count; i++) {
+        const struct form_row *row = &form->rows[i];
+        struct str name = str_from(row->name, MIN(outer.len, row->name.len));
+        bool here = outer.len == 0 || str_starts(row->name, outer);
+        if (here && row->use & use & ~(unsigned)FORM_SHOWN) {
+            nearest_offer(nearest, str_cut(&name, '.'));
+        }
+    }
+}
+
+bool form_refuse_unknown(struct json *json, const struct nearest *nearest, struct err *err)
+{
+    return str_absent(nearest->best)
+               ? json_refuse(json, err, "is not a known field")
+               : json_refuse(json, err, "is not a known field; did you mean " STR_FMT "?",
+                             STR_ARG(nearest->best));
+}

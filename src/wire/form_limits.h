@@ -9,6 +9,7 @@
 #ifndef ERRAND_WIRE_FORM_LIMITS_H
 #define ERRAND_WIRE_FORM_LIMITS_H
 
+#include "base/nearest.h"
 #include "wire/form.h"
 
 #define FORM_WHY_MAX   240
@@ -31,5 +32,11 @@ bool form_word_of_number(const struct form_row *row, struct str text, int *out);
 bool form_say_words(const struct form_row *row, const char *opening, char why[static FORM_WHY_MAX]);
 
 void form_store_number(const struct form_row *row, int64_t value, void *at); /* I32, I64, SIZE */
+
+/* Names that stand in the object `outer` ("": the whole): rows that are read under `use`, and inner
+ * objects that hold such rows, by their own name. */
+void form_offer(const struct form *form, unsigned use, struct str outer, struct nearest *nearest);
+/* Returns false; the refusal says what may have been meant. */
+bool form_refuse_unknown(struct json *json, const struct nearest *nearest, struct err *err);
 
 #endif

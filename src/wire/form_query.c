@@ -3,6 +3,8 @@
  * Thread: any. Keeps nothing.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include "wire/form_limits.h"
 #include "wire/time.h"
 #include "wire/uri.h"
@@ -125,6 +127,18 @@ static bool refuse_name(struct str name, const char *why, struct err *err)
     return err_field(err, field, "%s %s", field, why);
 }
 
+static bool refuse_unknown(struct str name, const struct form *form, struct err *err)
+{
+    char why[sizeof err->text] = "is not a known parameter";
+    struct nearest nearest = nearest_begin(name);
+    form_offer(form, FORM_SET, STR(""), &nearest);
+    if (!str_absent(nearest.best)) {
+        snprintf(why, sizeof why, "is not a known parameter; did you mean " STR_FMT "?",
+                 STR_ARG(nearest.best));
+    }
+    return refuse_name(name, why, err);
+}
+
 bool form_query(struct str query, const struct form *form, struct arena *arena, void *into,
                 struct err *err)
 {
@@ -133,7 +147,7 @@ bool form_query(struct str query, const struct form *form, struct arena *arena, 
     while (uri_pair(&query, arena, &name, &value, err)) {
         const struct form_row *row = form_find(form, name);
         if (row == NULL || !(row->use & FORM_SET)) {
-            return refuse_name(name, "is not a known parameter", err);
+            return refuse_unknown(name, form, err);
         }
         uint64_t bit = UINT64_C(1) << (row - form->rows);
         if (seen & bit) {

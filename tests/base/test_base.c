@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/heap.h"
 #include "base/map.h"
+#include "base/nearest.h"
 #include "base/rand.h"
 #include "test.h"
 
@@ -213,4 +214,31 @@ TEST(a_clock_wound_by_hand_moves_both_hands_together)
     struct now after = clock_now(&clock);
     CHECK_EQ(after.wall_ms - before.wall_ms, 500);
     CHECK_EQ(after.mono_ms - before.mono_ms, 500);
+}
+
+static struct str nearest_of(const char *word)
+{
+    static const char *const names[] = {"taskType", "workerId",   "documentId", "state",
+                                        "payload",  "maxRetries", "id"};
+    struct nearest nearest = nearest_begin(str_of(word));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        nearest_offer(&nearest, str_of(names[i]));
+    }
+    return str_absent(nearest.best) ? STR("") : nearest.best;
+}
+
+TEST(a_word_that_is_nearly_a_name_or_a_part_of_one_leads_to_it)
+{
+    CHECK_STR(nearest_of("type"), "taskType");
+    CHECK_STR(nearest_of("worker"), "workerId");
+    CHECK_STR(nearest_of("document"), "documentId");
+    CHECK_STR(nearest_of("stat"), "state");
+    CHECK_STR(nearest_of("paylaod"), "payload");
+    CHECK_STR(nearest_of("max_retries"), "maxRetries");
+    CHECK_STR(nearest_of("retries"), "maxRetries");
+    CHECK_STR(nearest_of("TASKTYPE"), "taskType");
+    CHECK_STR(nearest_of("colour"), "");
+    CHECK_STR(nearest_of("x"), "");
+    CHECK_STR(nearest_of(""), "");
+    CHECK_STR(nearest_of("a-word-that-is-longer-than-any-name-there-is"), "");
 }

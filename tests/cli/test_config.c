@@ -133,7 +133,9 @@ TEST(a_comment_may_follow_a_value_and_quotes_keep_what_looks_like_one)
 TEST(an_unknown_section_or_key_is_named_with_its_line)
 {
     check_refused("\nlisten = x\nlissten = y\n",
-                  "errand.conf:3: lissten is not a setting; there are listen, data, store, broker, "
+                  "errand.conf:3: lissten is not a setting; did you mean listen?");
+    check_refused("colour = y\n",
+                  "errand.conf:1: colour is not a setting; there are listen, data, store, broker, "
                   "broker_high, broker_low");
     check_refused("[limit]\npayload = 1\n",
                   "errand.conf:2: [limit] is not a section; did you mean [limits]?");
@@ -143,7 +145,7 @@ TEST(an_unknown_section_or_key_is_named_with_its_line)
         "redis, retention, limits, schedule, workers, push, cloudtasks, llm, smtp, mobile, "
         "execute, tls, faktory, http, redact, log");
     check_refused("[log]\nlevle = info\n",
-                  "errand.conf:2: [log] levle is not a setting; there are level, format");
+                  "errand.conf:2: [log] levle is not a setting; did you mean level?");
 }
 
 TEST(a_value_that_does_not_parse_says_what_would_be_right)

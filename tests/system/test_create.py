@@ -241,6 +241,12 @@ def an_unknown_field_is_an_error_that_names_it(s):
                   "TaskType", "lease", ""):
         error = s.refused(field or None, **{field: "x"})
         same(error["code"], "invalid_argument")
+    for field, meant in (("priorty", "priority"), ("type", "taskType"), ("document", "documentId"), ("max_retries", "maxRetries"),
+                         ("child", "children"), ("depends", "dependsOn")):
+        check(f"did you mean {meant}?" in s.refused(field, **{field: "x"})["message"], field)
+    check("did you mean baseMs?" in s.refused("backoff.base", backoff={"base": 1})["message"])
+    check("did you mean state?" in s.get("/api/tasks?stat=QUEUED", 400)["error"]["message"])
+    check("did you mean workerId?" in s.post("/api/claim", {"worker": "w"}, 400)["error"]["message"])
     create_raw(s, '{"taskType":"a","taskType":"b"}', 400)
     create_raw(s, '{"taskType":"a","queue":"x","queue":"x"}', 400)
 

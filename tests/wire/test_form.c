@@ -143,6 +143,11 @@ TEST(a_refusal_names_the_field_also_inside_an_object)
         {"{\"tags\":+1}", "", "invalid JSON at byte 8: expected a value"},
         {"{\"at\":\"2027-03-01T09:00:00Z\"}", "at", "at is read only"},
         {"{\"shape\":1}", "shape", "shape is not a known field"},
+        {"{\"nmae\":1}", "nmae", "nmae is not a known field; did you mean name?"},
+        {"{\"On_End\":1}", "On_End", "On_End is not a known field; did you mean onEnd?"},
+        {"{\"wiat\":1}", "wiat", "wiat is not a known field; did you mean wait?"},
+        {"{\"wait\":{\"long\":1}}", "wait.long",
+         "wait.long is not a known field; did you mean longMs?"},
     };
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -176,6 +181,7 @@ TEST(a_query_is_read_by_the_same_rows)
         const char *query, *field, *want;
     } cases[] = {
         {"shape=1", "shape", "shape is not a known parameter"},
+        {"man=1", "man", "man is not a known parameter; did you mean many?"},
         {"at=2027-03-01", "at", "at is not a known parameter"},
         {"many=1&many=2", "many", "many is given twice"},
         {"note=", "note", "note must not be empty"},
