@@ -197,7 +197,7 @@ static bool judge(struct crontab *crontab, struct err *err)
         struct err why = ERR_INIT;
         if (send(crontab, &crontab->entries[i], "/api/schedules/preview", &answer, &why)) {
             crontab->entries[kept++] = crontab->entries[i];
-        } else if (why.kind == ERR_REFUSED) {
+        } else if ((why.kind == ERR_REFUSED || why.kind == ERR_INVALID)) {
             refuse(crontab, crontab->entries[i].line, why.text);
         } else {
             *err = why;
@@ -270,7 +270,7 @@ static enum exit_status run_import(const void *options, const struct words *word
         print_imported(&crontab);
     }
     mem_free(crontab.entries);
-    return ok ? EXIT_OK : verb_fail(&err);
+    return ok ? EXIT_OK : verb_fail_as(given->remote.json, &err);
 }
 
 static const struct option import_options[] = {

@@ -151,7 +151,7 @@ static enum exit_status run_events(const void *options, const struct words *word
         .path = buf_view(&path), .arg = &remote, .event = print_event, .draw = draw_nothing};
     return remote_open(&remote, &given->remote, &err) && remote_follow(&remote, &stream, &err)
                ? EXIT_OK
-               : verb_fail(&err);
+               : verb_fail_as(given->remote.json, &err);
 }
 
 static const struct option events_options[] = {

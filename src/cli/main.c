@@ -22,10 +22,18 @@ static bool check_words(const struct verb *verb, const struct words *words, stru
     return true;
 }
 
-static enum exit_status refuse(const struct verb *verb, const struct err *err)
+/* What could not be read as options may have asked for JSON all the same. */
+static enum exit_status refuse(const struct verb *verb, int argc, char **argv,
+                               const struct err *err)
 {
-    enum exit_status status = verb_usage(err);
-    fprintf(stderr, "see: errand %s --help\n", verb->name);
+    bool json = false;
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        json = json || strcmp(argv[i], "--json") == 0;
+    }
+    enum exit_status status = verb_usage_as(json, err);
+    if (!json) {
+        fprintf(stderr, "see: errand %s --help\n", verb->name);
+    }
     return status;
 }
 
@@ -39,13 +47,14 @@ static enum exit_status run(const struct verb *verb, int argc, char **argv)
         memcpy(options, verb->defaults, verb->size);
     }
     if (!option_parse(verb->options, argc, argv, options, &words, &help, &err)) {
-        return refuse(verb, &err);
+        return refuse(verb, argc, argv, &err);
     }
     if (help) {
         help_verb_text(verb, stdout);
         return EXIT_OK;
     }
-    return check_words(verb, &words, &err) ? verb_run(verb, options, &words) : refuse(verb, &err);
+    return check_words(verb, &words, &err) ? verb_run(verb, options, &words)
+                                           : refuse(verb, argc, argv, &err);
 }
 
 /* "errand tokn", or "errand token creat": then both words are what was meant. */

@@ -49,7 +49,7 @@ static enum exit_status report(struct remote *remote, struct str id, struct str 
     }
     err_set(&err, ERR_REFUSED, "task " STR_FMT " ended " STR_FMT "%s" STR_FMT, STR_ARG(id),
             STR_ARG(state), str_absent(message) ? "" : ": ", STR_ARG(message));
-    return verb_fail(&err);
+    return verb_fail_as(remote->json, &err);
 }
 
 static enum exit_status run_push(const void *options, const struct words *words)
@@ -61,17 +61,17 @@ static enum exit_status run_push(const void *options, const struct words *words)
     struct err err = ERR_INIT;
     struct str task;
     if (words->count > 1 && !remote_read_json(words->at[1], &payload, &err)) {
-        return verb_usage(&err);
+        return verb_usage_as(push->remote.json, &err);
     }
     write_order(push, words->at[0], buf_view(&payload), &body);
     if (!remote_open(&remote, &push->remote, &err) ||
         !remote_call(&remote, "POST", STR("/api/tasks"), buf_view(&body), &task, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(push->remote.json, &err);
     }
     struct str id = json_find_str(task, "id", &remote.arena);
     if (push->wait && !remote_wait(&remote, id, &task, &err)) {
         err_wrap(&err, "task " STR_FMT " was created, but waiting for it failed", STR_ARG(id));
-        return verb_fail(&err);
+        return verb_fail_as(push->remote.json, &err);
     }
     if (push->wait) {
         return report(&remote, id, task);

@@ -81,7 +81,7 @@ static enum exit_status run_set(const void *options, const struct words *words)
     struct err err = ERR_INIT;
     if (queues->max_concurrent < 0 && queues->rate < 0 && queues->burst < 0) {
         err_set(&err, ERR_INVALID, "nothing to set; give --max-concurrent, --rate or --burst");
-        return verb_usage(&err);
+        return verb_usage_as(queues->remote.json, &err);
     }
     return verb_request(&queues_set_verb, options, words);
 }
@@ -119,7 +119,7 @@ static enum exit_status run_pause(const void *options, const struct words *words
     struct err err = ERR_INIT;
     return remote_open(&remote, options, &err) && may_make(&remote, options, words->at[0], &err)
                ? verb_request(&queues_pause_verb, options, words)
-               : verb_fail(&err);
+               : verb_fail_as(((const struct queues *)options)->remote.json, &err);
 }
 
 static const struct option pause_options[] = {

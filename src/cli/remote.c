@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "net/fault.h"
 #include "task/task.h"
 #include "wire/uri.h"
 
@@ -66,22 +68,32 @@ struct str remote_path(struct remote *remote, const char *before, struct str nam
     return arena_str(&remote->arena, buf_view(&path));
 }
 
+/* The kind of failure that the API calls so. */
+static enum err_kind kind_of(struct str code, int status)
+{
+    for (enum err_kind kind = ERR_INVALID; kind <= ERR_INTERNAL; kind++) {
+        if (str_is(code, fault_code(kind))) {
+            return kind;
+        }
+    }
+    return status == 404 ? ERR_NOT_FOUND : ERR_REFUSED;
+}
+
 bool remote_refusal(struct remote *remote, const struct client_answer *answer, struct err *err)
 {
     struct str error = json_find(answer->body, "error", &remote->arena);
+    struct str code = json_find_str(error, "code", &remote->arena);
     struct str message = json_find_str(error, "message", &remote->arena);
     struct str field = json_find_str(error, "field", &remote->arena);
-    enum err_kind kind = answer->status == 404 ? ERR_NOT_FOUND : ERR_REFUSED;
+    enum err_kind kind = kind_of(code, answer->status);
     if (str_absent(message)) {
         return err_set(err, kind, "the server answered %d", answer->status);
     }
-    if (answer->status == 401) {
-        return err_set(err, kind, STR_FMT "; set ERRAND_TOKEN, or give --token", STR_ARG(message));
+    err_set(err, kind, STR_FMT, STR_ARG(message));
+    if (!str_absent(field)) {
+        snprintf(err->field, sizeof err->field, STR_FMT, STR_ARG(field));
     }
-    if (!str_absent(field) && field.len > 0) {
-        return err_set(err, kind, STR_FMT " (field " STR_FMT ")", STR_ARG(message), STR_ARG(field));
-    }
-    return err_set(err, kind, STR_FMT, STR_ARG(message));
+    return false;
 }
 
 bool remote_call_whole(struct remote *remote, const struct client_call *call,

@@ -228,7 +228,7 @@ static enum exit_status explain(const struct schedule_options *options, const st
     struct paper paper = paper_stdout();
     struct err err = ERR_INIT;
     if (!read_text(options, words, &reading, &err)) {
-        return verb_usage(&err);
+        return verb_usage_as(options->remote.json, &err);
     }
     bool refused = reading.read.kind == ENGLISH_REFUSED;
     if (options->remote.json) {
@@ -240,7 +240,7 @@ static enum exit_status explain(const struct schedule_options *options, const st
     }
     if (refused) {
         err_set(&err, ERR_REFUSED, "refused: " STR_FMT, STR_ARG(reading.read.refusal.reason));
-        return verb_fail(&err);
+        return verb_fail_as(options->remote.json, &err);
     }
     print_schedule(&reading);
     return EXIT_OK;
@@ -340,14 +340,14 @@ static enum exit_status create(const struct schedule_options *options, const str
     struct err err = ERR_INIT;
     struct str schedule;
     if (!check_order(options, words, &err)) {
-        return verb_usage(&err);
+        return verb_usage_as(options->remote.json, &err);
     }
     if (!remote_open(&remote, &options->remote, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(options->remote.json, &err);
     }
     write_order(options, words_join(words, 0, &remote.arena), &body);
     if (!remote_call(&remote, "POST", STR("/api/schedules"), buf_view(&body), &schedule, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(options->remote.json, &err);
     }
     if (remote.json) {
         printf(STR_FMT "\n", STR_ARG(schedule));
@@ -367,11 +367,11 @@ static enum exit_status run_schedule(const void *options, const struct words *wo
     own.zone = str_absent(own.zone) ? human_zone(zone) : own.zone;
     if (given->explain && words->count == 0) {
         err_set(&err, ERR_INVALID, "--explain needs a text");
-        return verb_usage(&err);
+        return verb_usage_as(given->remote.json, &err);
     }
     if (!given->explain && !str_absent(given->now)) {
         err_set(&err, ERR_INVALID, "--now is for --explain; a server has its own clock");
-        return verb_usage(&err);
+        return verb_usage_as(given->remote.json, &err);
     }
     return given->explain ? explain(given, words) : create(given, words);
 }

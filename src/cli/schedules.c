@@ -111,13 +111,13 @@ static enum exit_status run_schedules(const void *options, const struct words *w
     buf_printf(&path, "/api/schedules?limit=%d", REMOTE_PAGE_MAX);
     option_put_query(schedules_verb.options, options, &path);
     if (!remote_open(&remote, &given->remote, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(given->remote.json, &err);
     }
     if (!calendar_init(&calendar, &remote, given->month, &err)) {
-        return verb_usage(&err);
+        return verb_usage_as(given->remote.json, &err);
     }
     if (!remote_pages(&remote, buf_view(&path), INT64_MAX, take_into_calendar, &calendar, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(given->remote.json, &err);
     }
     calendar_print(&calendar);
     return EXIT_OK;
@@ -249,13 +249,13 @@ static enum exit_status run_show(const void *options, const struct words *words)
         !remote_name(&remote, "/api/schedules", words->at[0], &id, &err) ||
         !remote_call(&remote, "GET", remote_path(&remote, "/api/schedules/", id, ""), STR_NONE,
                      &schedule, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(remote.json, &err);
     }
     if (remote.json) {
         printf(STR_FMT "\n", STR_ARG(schedule));
         return EXIT_OK;
     }
-    return print_schedule(&remote, schedule, &err) ? EXIT_OK : verb_fail(&err);
+    return print_schedule(&remote, schedule, &err) ? EXIT_OK : verb_fail_as(remote.json, &err);
 }
 
 const struct verb schedule_show_verb = {

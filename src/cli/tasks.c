@@ -250,7 +250,7 @@ static enum exit_status change(const struct verb *verb, const struct tasks *task
     option_put_query(filter, tasks, &any);
     if ((words->count > 0) != (any.len == 0)) {
         err_set(&err, ERR_INVALID, "name tasks by id, or a filter such as --state and --type");
-        return verb_usage(&err);
+        return verb_usage_as(tasks->remote.json, &err);
     }
     const struct verb all = {.options = verb->options,
                              .request = {"POST", many, .member = "count"}};
@@ -352,7 +352,7 @@ static enum exit_status run_edit(const void *options, const struct words *words)
         edit->timeout_ms < 0) {
         err_set(&err, ERR_INVALID,
                 "nothing to change; give --priority, --at, --max-retries or --timeout");
-        return verb_usage(&err);
+        return verb_usage_as(edit->remote.json, &err);
     }
     return verb_request(&edit_verb, options, words);
 }

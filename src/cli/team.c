@@ -63,12 +63,12 @@ static enum exit_status run_start(const void *given, const struct words *words)
     struct str team;
     if (!str_absent(options->tasks) && !remote_read_json(options->tasks, &tasks, &err)) {
         err_wrap(&err, "--tasks");
-        return verb_usage(&err);
+        return verb_usage_as(options->remote.json, &err);
     }
     write_team(options, words->at[0], buf_view(&tasks), &body);
     if (!remote_open(&remote, &options->remote, &err) ||
         !remote_call(&remote, "POST", STR("/api/teams"), buf_view(&body), &team, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(options->remote.json, &err);
     }
     struct str id = json_find_str(team, "teamId", &remote.arena);
     if (options->watch) {
@@ -134,7 +134,7 @@ enum exit_status team_report(struct remote *remote, struct str team)
     }
     err_set(&err, ERR_REFUSED, "the team is " STR_FMT "%s" STR_FMT, STR_ARG(status),
             str_absent(message) ? "" : ": ", STR_ARG(message));
-    return verb_fail(&err);
+    return verb_fail_as(remote->json, &err);
 }
 
 static const struct column people[] = {

@@ -256,7 +256,7 @@ enum exit_status team_follow(const struct remote_options *options, struct str id
     struct str team;
     if (!remote_open(&remote, options, &err) || !remote_open(&beside, options, &err) ||
         !remote_name(&remote, "/api/teams", id, &watch.id, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(options->json, &err);
     }
     watch.stream = (struct remote_stream){
         .path = remote_path(&remote, "/api/teams/", watch.id, "/stream"),
@@ -266,7 +266,7 @@ enum exit_status team_follow(const struct remote_options *options, struct str id
         .early = "the stream ended before the team did",
     };
     if (!remote_follow(&remote, &watch.stream, &err) || !get_team(&watch, &team, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(options->json, &err);
     }
     return team_report(&beside, team);
 }

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "net/fault.h"
 #include "wire/uri.h"
 
 /* One a line: two that add a verb must not meet. */
@@ -88,29 +89,53 @@ const struct verb *verb_find(int argc, char **argv, int *used)
 
 /* ---- Failing ---- */
 
-static void say(const struct err *err)
+static enum exit_status say(bool json, const struct err *err, enum exit_status status)
 {
     SCOPED(buf_fini) struct buf text = BUF_INIT(4 * KIB);
+    fflush(stdout);
+    if (json) {
+        struct json_writer w = JSON_WRITER(&text);
+        json_open_object(&w);
+        json_put_object(&w, "error");
+        json_put_c(&w, "code", fault_code(err->kind));
+        json_put_c(&w, "message", err->text);
+        if (err->field[0] != '\0') {
+            json_put_c(&w, "field", err->field);
+        }
+        json_close_object(&w);
+        json_close_object(&w);
+        fprintf(stderr, "%s\n", buf_c_text(&text));
+        return status;
+    }
     human_clean(&text, str_of(err->text));
     if (err->field[0] != '\0') {
         buf_c(&text, " (field ");
         human_clean(&text, str_of(err->field));
         buf_c(&text, ")");
     }
-    fflush(stdout);
+    buf_c(&text, err->kind == ERR_DENIED ? "; set ERRAND_TOKEN, or give --token" : "");
     fprintf(stderr, "errand: %s\n", buf_c_text(&text));
+    return status;
 }
 
 enum exit_status verb_fail(const struct err *err)
 {
-    say(err);
-    return EXIT_FAILED;
+    return say(false, err, EXIT_FAILED);
 }
 
 enum exit_status verb_usage(const struct err *err)
 {
-    say(err);
-    return EXIT_USAGE;
+    return say(false, err, EXIT_USAGE);
+}
+
+enum exit_status verb_fail_as(bool json, const struct err *err)
+{
+    return say(json, err, EXIT_FAILED);
+}
+
+enum exit_status verb_usage_as(bool json, const struct err *err)
+{
+    return say(json, err, EXIT_USAGE);
 }
 
 /* ---- One request ---- */
@@ -258,12 +283,24 @@ void verb_print_table(struct remote *remote, const struct column *columns, struc
 
 /* ---- Asking ---- */
 
+void verb_print_removed(struct str id)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(64 * KIB);
+    struct json_writer w = JSON_WRITER(&text);
+    json_open_object(&w);
+    json_put_str(&w, "id", id);
+    json_put_bool(&w, "removed", true);
+    json_close_object(&w);
+    puts(buf_c_text(&text));
+}
+
 static void print_answer(struct remote *remote, const struct request *request, struct str answer)
 {
     struct str member =
         request->member == NULL ? answer : json_find(answer, request->member, &remote->arena);
     if (remote->json) {
-        printf(STR_FMT "%s", STR_ARG(answer), answer.len > 0 ? "\n" : "");
+        /* A list is an array, whatever object the API has around it. */
+        printf(STR_FMT "\n", STR_ARG(request->columns != NULL ? member : answer));
     } else if (request->print != NULL) {
         request->print(remote, answer);
     } else if (request->columns != NULL) {
@@ -312,6 +349,10 @@ static bool ask(struct remote *remote, const struct verb *verb, const void *opti
                      &answer, err)) {
         return !request->each ? false : err_wrap(err, STR_FMT, STR_ARG(word));
     }
+    if (remote->json && answer.len == 0) { /* it is gone, and the API has no words for it */
+        verb_print_removed(word);
+        return true;
+    }
     if (request->each && !remote->json) {
         printf(STR_FMT "  ", STR_ARG(word));
     }
@@ -322,22 +363,23 @@ static bool ask(struct remote *remote, const struct verb *verb, const void *opti
 enum exit_status verb_request(const struct verb *verb, const void *options,
                               const struct words *words)
 {
+    const struct remote_options *given = options;
     SCOPED(remote_close) struct remote remote = {.client = NULL};
     enum exit_status status = EXIT_OK;
     struct err err = ERR_INIT;
     bool named = strchr(verb->request.path, '{') != NULL;
     if (!named && words->count > 0 && !check_list_word(verb, words->at[0], &err)) {
-        return verb_usage(&err);
+        return verb_usage_as(given->json, &err);
     }
     if (!remote_open(&remote, options, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(given->json, &err);
     }
     /* Each word is tried, so that one that is gone does not hold up the others. */
     size_t count = verb->request.each ? words->count : 1;
     for (size_t i = 0; i < count; i++) {
         err = ERR_INIT;
         if (!ask(&remote, verb, options, words, named ? words->at[i] : STR_NONE, &err)) {
-            status = verb_fail(&err);
+            status = verb_fail_as(given->json, &err);
         }
     }
     return status;

@@ -72,6 +72,10 @@ void verb_print_table(struct remote *remote, const struct column *columns, struc
 /* Tells what went wrong on standard error, and returns EXIT_FAILED or EXIT_USAGE. */
 enum exit_status verb_fail(const struct err *err);  /* "errand: TEXT (field F)" */
 enum exit_status verb_usage(const struct err *err); /* the same for what the user typed */
+/* The same; with `json` as the API's error object, in a line. */
+enum exit_status verb_fail_as(bool json, const struct err *err);
+enum exit_status verb_usage_as(bool json, const struct err *err);
+void verb_print_removed(struct str id); /* {"id":…,"removed":true}: --json of what is gone */
 
 /* ---- The verbs, each in the file of its noun ---- */
 

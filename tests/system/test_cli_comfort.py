@@ -169,4 +169,16 @@ def a_crontab_is_taken_over_whole_or_not_at_all(s):
     has(s.get(f"/api/schedules/{taken[0]['id']}"), payload={"command": "/usr/bin/true"}, timezone="Asia/Tokyo")
 
 
+def an_error_in_json_is_the_apis_object(s):
+    for words, status, code, field in (
+            (("show", "0192f3a1-7c1e-7000-8000-000000000001"), 1, "not_found", None), (("show",), 2, "invalid_argument", None),
+            (("ls", "--state", "no"), 1, "invalid_argument", "state"), (("push", "t", "{"), 2, "invalid_argument", None),
+            (("ls", "--stat", "x"), 2, "invalid_argument", None), (("schedule", "remind me"), 1, "unprocessable", None)):
+        error = json.loads(refused(s, *words, "--json", expect=status))["error"]
+        has(error, code=code, field=field)
+        check(error["message"], words)
+    away = s.nest.run("ls", "--json", "--url", "http://127.0.0.1:1", expect=1).stderr
+    same(json.loads(away)["error"]["code"], "unavailable")
+
+
 main()
