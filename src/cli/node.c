@@ -94,7 +94,7 @@ static bool open_door(struct node *node, struct err *err)
     node->auth = (struct auth){
         .listen = STR_NONE, .hosts = node->hosts, .tls = !str_absent(node->config->tls_cert)};
     list_hosts(node);
-    if (!token_book_open(node->config->data.ptr, &node->book, err)) {
+    if (!token_book_open(node->config->data.ptr, &node->clock, &node->book, err)) {
         return false;
     }
     node->auth.book = node->book;

@@ -17,7 +17,7 @@
 
 struct token_options {
     struct setup_options setup;
-    struct str role, user;
+    struct str role, user, name, expires;
     bool json;
 };
 
@@ -46,15 +46,15 @@ void token_place_fini(struct token_place *place)
     store_close(place->store);
 }
 
-bool token_place_create(struct token_place *place, enum role role, struct str user,
-                        char out_text[static TOKEN_TEXT], struct err *err)
+bool token_place_create(struct token_place *place, const struct token_order *order,
+                        struct token *out, char out_text[static TOKEN_TEXT], struct err *err)
 {
     struct rand rand;
     int64_t now_ms = clock_real_wall_ms();
     rand_init(&rand);
     return place->steward == NULL
-               ? token_create(place->folder, role, user, now_ms, &rand, out_text, err)
-               : token_store_create(place->steward, role, user, now_ms, &rand, out_text, err);
+               ? token_create(place->folder, order, now_ms, &rand, out, out_text, err)
+               : token_store_create(place->steward, order, now_ms, &rand, out, out_text, err);
 }
 
 bool token_place_list(struct token_place *place, struct arena *arena, struct token_list *out,
@@ -86,7 +86,26 @@ bool token_place_revoke(struct token_place *place, struct str id, struct err *er
                                      : err_set(err, why.kind, "%s", why.text);
 }
 
+static void write_token(struct json_writer *w, const struct token *token, bool shared)
+{
+    json_put_c(w, "id", token->id);
+    json_put_c(w, "role", role_name(token->role));
+    if (token->user[0] != '\0') {
+        json_put_c(w, "user", token->user);
+    }
+    if (token->name[0] != '\0') {
+        json_put_c(w, "name", token->name);
+    }
+    json_put_c(w, "place", shared ? "store" : "folder");
+    json_put_time(w, "createdAt", token->created_ms);
+    if (token->expires_ms != 0) {
+        json_put_time(w, "expiresAt", token->expires_ms);
+    }
+}
+
 /* ---- Create ---- */
+
+static const struct value_rule expires_rule = {.kind = VALUE_TIME};
 
 static enum exit_status run_create(const void *options, const struct words *words)
 {
@@ -94,19 +113,37 @@ static enum exit_status run_create(const void *options, const struct words *word
     SCOPED(config_fini) struct config config = {.arena = ARENA_INIT};
     SCOPED(token_place_fini) struct token_place place = {0};
     char text[TOKEN_TEXT];
+    struct token token;
     struct err err = ERR_INIT;
-    enum role role;
+    struct token_order order = {.user = given->user, .name = given->name};
     (void)words;
-    if (!role_parse(given->role, &role)) {
+    if (!role_parse(given->role, &order.role)) {
         err_set(&err, ERR_INVALID, "--role is needed: read, produce, work or admin");
-        return verb_usage(&err);
+        return verb_usage_as(given->json, &err);
+    }
+    if (!str_absent(given->expires)) {
+        SCOPED(buf_fini) struct buf expires = BUF_INIT(KIB);
+        value_send(&expires_rule, given->expires, &expires);
+        if (!time_parse(buf_view(&expires), &order.expires_ms, &err)) {
+            return verb_usage_as(given->json, &err);
+        }
     }
     if (!setup_config(&given->setup, &config, &err) || !setup_folder(&config, &err) ||
         !token_place_open(&place, &config, true, &err) ||
-        !token_place_create(&place, role, given->user, text, &err)) {
-        return verb_fail(&err);
+        !token_place_create(&place, &order, &token, text, &err)) {
+        return verb_fail_as(given->json, &err);
     }
-    puts(text);
+    if (given->json) {
+        SCOPED(buf_fini) struct buf json = BUF_INIT(4 * KIB);
+        struct json_writer w = JSON_WRITER(&json);
+        json_open_object(&w);
+        json_put_c(&w, "token", text);
+        write_token(&w, &token, place.steward != NULL);
+        json_close_object(&w);
+        puts(buf_c_text(&json));
+    } else {
+        puts(text);
+    }
     return EXIT_OK;
 }
 
@@ -118,38 +155,45 @@ static void print_json(const struct token_list *list)
     struct json_writer w = JSON_WRITER(&text);
     json_open_array(&w);
     for (size_t i = 0; i < list->count; i++) {
-        const struct token *token = &list->tokens[i];
         json_open_object(&w);
-        json_put_c(&w, "id", token->id);
-        json_put_c(&w, "role", role_name(token->role));
-        if (token->user[0] != '\0') {
-            json_put_c(&w, "user", token->user);
-        }
-        json_put_c(&w, "place", i < list->shared ? "store" : "folder");
-        json_put_time(&w, "createdAt", token->created_ms);
+        write_token(&w, &list->tokens[i], i < list->shared);
         json_close_object(&w);
     }
     json_close_array(&w);
     puts(buf_c_text(&text));
 }
 
+static void add_time(struct table *table, const struct paper *paper, int64_t ms)
+{
+    SCOPED(buf_fini) struct buf when = BUF_INIT(KIB);
+    char text[TIME_TEXT_LEN + 1];
+    time_text(ms, text);
+    human_when(&when, paper, str_of(text));
+    table_add(table, buf_view(&when));
+}
+
 static void print_table(const struct token_list *list, struct arena *arena)
 {
-    static const char *const heads[] = {"ID", "ROLE", "USER", "PLACE", "CREATED", NULL};
+    static const char *const heads[] = {"ID",    "NAME",    "ROLE",    "USER",
+                                        "PLACE", "CREATED", "EXPIRES", NULL};
     struct paper paper = paper_stdout();
     SCOPED(table_fini) struct table table;
     table_init(&table, heads, arena);
     for (size_t i = 0; i < list->count; i++) {
         const struct token *token = &list->tokens[i];
-        SCOPED(buf_fini) struct buf when = BUF_INIT(KIB);
-        char created[TIME_TEXT_LEN + 1];
-        time_text(token->created_ms, created);
-        human_when(&when, &paper, str_of(created));
         table_add(&table, str_of(token->id));
+        table_add(&table, str_of(token->name));
         table_add(&table, str_of(role_name(token->role)));
         table_add(&table, str_of(token->user));
         table_add(&table, i < list->shared ? STR("store") : STR("folder"));
-        table_add(&table, buf_view(&when));
+        add_time(&table, &paper, token->created_ms);
+        if (token->expires_ms == 0) {
+            table_add(&table, STR("never"));
+        } else if (token->expires_ms <= paper.now_ms) {
+            table_add(&table, STR("expired"));
+        } else {
+            add_time(&table, &paper, token->expires_ms);
+        }
     }
     table_print(&table, &paper);
 }
@@ -166,7 +210,7 @@ static enum exit_status run_ls(const void *options, const struct words *words)
     if (!setup_config(&given->setup, &config, &err) ||
         !token_place_open(&place, &config, false, &err) ||
         !token_place_list(&place, &arena, &list, &err)) {
-        return verb_fail(&err);
+        return verb_fail_as(given->json, &err);
     }
     if (given->json) {
         print_json(&list);
@@ -182,29 +226,43 @@ static enum exit_status run_revoke(const void *options, const struct words *word
     SCOPED(config_fini) struct config config = {.arena = ARENA_INIT};
     SCOPED(token_place_fini) struct token_place place = {0};
     struct err err = ERR_INIT;
-    return setup_config(&given->setup, &config, &err) &&
-                   token_place_open(&place, &config, false, &err) &&
-                   token_place_revoke(&place, words->at[0], &err)
-               ? EXIT_OK
-               : verb_fail(&err);
+    if (!setup_config(&given->setup, &config, &err) ||
+        !token_place_open(&place, &config, false, &err) ||
+        !token_place_revoke(&place, words->at[0], &err)) {
+        return verb_fail_as(given->json, &err);
+    }
+    if (given->json) {
+        verb_print_removed(words->at[0]);
+    }
+    return EXIT_OK;
 }
 
 /* ---- The verbs ---- */
 
+/* clang-format off */
+#define JSON_OPTION {"json", NULL, "print JSON, for scripts", OPTION_SET(struct token_options, json)}
+/* clang-format on */
+
 static const struct option create_options[] = {
     {"role", "ROLE", "read, produce, work or admin", OPTION_TEXT(struct token_options, role)},
     {"user", "USER", "limit it to this user's schedules", OPTION_TEXT(struct token_options, user)},
+    {"name", "NAME", "whom or what it is for, so that you know it again",
+     OPTION_TEXT(struct token_options, name)},
+    {"expires", "TIME", "refused from then on: 90d, 2027-03-01",
+     OPTION_TIME(struct token_options, expires)},
+    JSON_OPTION,
     SETUP_OPTIONS(struct token_options),
     OPTION_END,
 };
 
 static const struct option ls_options[] = {
-    {"json", NULL, "print JSON, for scripts", OPTION_SET(struct token_options, json)},
+    JSON_OPTION,
     SETUP_OPTIONS(struct token_options),
     OPTION_END,
 };
 
 static const struct option revoke_options[] = {
+    JSON_OPTION,
     SETUP_OPTIONS(struct token_options),
     OPTION_END,
 };
@@ -215,12 +273,14 @@ const struct verb token_create_verb = {
     .summary = "make a token and print it",
     .about = "Makes a bearer token and prints it: once, it is kept only as a hash. As soon as one\n"
              "exists the server asks everybody for one, on loopback too. With a postgres:// store\n"
-             "it is for every node of the fleet, within a second or two.\n\n"
+             "it is for every node of the fleet, within a second or two. One that --expires is\n"
+             "refused with 401 from then on and stays in the list until it is revoked.\n\n"
              "Roles: read (look at everything), produce (also create, cancel and change),\n"
              "work (claim and finish tasks), admin (all).",
     .examples =
         "# for yourself\nexport ERRAND_TOKEN=$(errand token create --role admin --data DIR)\n"
-        "# for a worker\nerrand token create --role work --data DIR\n"
+        "# for a worker, for a quarter of a year\n"
+        "errand token create --role work --name resizer --expires 90d --data DIR\n"
         "# for all nodes of a fleet\nerrand token create --role work --store postgres://db/errand",
     .options = create_options,
     .size = sizeof(struct token_options),
@@ -230,8 +290,9 @@ const struct verb token_create_verb = {
 const struct verb token_ls_verb = {
     .name = "token ls",
     .arguments = "",
-    .summary = "list tokens by id and role",
-    .about = "Lists the tokens by id, role, user and age: those that a fleet shares in its store,\n"
+    .summary = "list tokens by id, name and role",
+    .about = "Lists the tokens by id, name, role, user, age and expiry: those that a fleet shares "
+             "in its store,\n"
              "and those of the data folder, which only its own server takes. The tokens\n"
              "themselves are not kept and cannot be shown.",
     .examples = "# who may speak to it\nerrand token ls --data DIR",

@@ -22,8 +22,9 @@ MUST_CHECK bool token_place_open(struct token_place *place, struct config *confi
 void token_place_fini(struct token_place *place);
 
 /* Into the store if it is shared, else into the folder. */
-MUST_CHECK bool token_place_create(struct token_place *place, enum role role, struct str user,
-                                   char out_text[static TOKEN_TEXT], struct err *err);
+MUST_CHECK bool token_place_create(struct token_place *place, const struct token_order *order,
+                                   struct token *out, char out_text[static TOKEN_TEXT],
+                                   struct err *err);
 
 struct token_list {
     struct token *tokens;

@@ -77,9 +77,11 @@ const struct verb *verb_find(int argc, char **argv, int *used)
         struct str second = str_of(verbs[i]->name);
         struct str first = str_cut(&second, ' ');
         int words = str_absent(second) ? 1 : 2;
+        bool listed =
+            words == 2 && argc >= 2 && str_is(second, "ls") && strcmp(argv[1], "list") == 0;
         /* "queues set" is more than "queues". */
         if (words > *used && argc >= words && str_is(first, argv[0]) &&
-            (words == 1 || str_is(second, argv[1]))) {
+            (words == 1 || listed || str_is(second, argv[1]))) {
             found = verbs[i];
             *used = words;
         }

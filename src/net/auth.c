@@ -180,8 +180,8 @@ bool auth_identify(const struct auth *auth, const struct http_request *request, 
     struct str cookie, bearer = bearer_of(request, how, arena);
     struct session session;
     if (!str_absent(bearer)) {
-        return (auth->book != NULL && token_check(auth->book, now_ms, bearer, who)) ||
-               err_set(err, ERR_DENIED, "this token is not known");
+        return auth->book != NULL ? token_check(auth->book, now_ms, bearer, who, err)
+                                  : err_set(err, ERR_DENIED, "this token is not known");
     }
     if (auth->sessions == NULL || auth->book == NULL || !auth_cookie_alone(request, &cookie)) {
         return err_set(err, ERR_DENIED, "a bearer token is needed");

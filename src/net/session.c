@@ -117,10 +117,11 @@ bool session_begin(struct sessions *sessions, struct token_book *book, int64_t l
 {
     struct token_who who;
     struct token found;
+    struct err err = ERR_INIT;
     struct content content = {.began_ms = clock_true_ms(sessions->clock),
                               .ends_ms = clock_now(sessions->clock).wall_ms + SESSION_MS};
     struct sealed sealed;
-    if (token.len != TEXT_LEN || !token_check(book, loop_ms, token, &who) ||
+    if (token.len != TEXT_LEN || !token_check(book, loop_ms, token, &who, &err) ||
         !token_book_find(book, loop_ms, str_of(who.id), &found)) {
         return false;
     }
@@ -166,8 +167,9 @@ bool session_check(struct sessions *sessions, struct token_book *book, int64_t l
     }
     memcpy(&sealed, bytes.ptr, sizeof sealed);
     struct session found = {.began_ms = 0};
-    bool opened = unseal(&token, &sealed, &content) &&
-                  token_check(book, loop_ms, (struct str){content.token, TEXT_LEN}, &found.who);
+    bool opened =
+        unseal(&token, &sealed, &content) &&
+        token_check(book, loop_ms, (struct str){content.token, TEXT_LEN}, &found.who, &err);
     found.began_ms = content.began_ms;
     found.ends_ms = content.ends_ms;
     memcpy(found.nonce, sealed.nonce, SESSION_NONCE);

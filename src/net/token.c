@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "net/token_file.h"
 #include "wire/base64.h"
+#include "wire/time.h"
 
 #define TOKEN_PREFIX "errand_"
 #define SECRET_BYTES 32
@@ -74,42 +75,48 @@ static void make_id(struct rand *rand, char out[static TOKEN_ID_TEXT])
     }
 }
 
-static bool user_ok(struct str user, struct err *err)
+static bool word_ok(const char *field, struct str word, size_t most, struct err *err)
 {
-    if (user.len > TOKEN_USER_MAX) {
-        return err_field(err, "user", "user must have at most %d bytes", TOKEN_USER_MAX);
+    if (word.len > most) {
+        return err_field(err, field, "%s must have at most %zu bytes", field, most);
     }
-    if (str_has_control(user) || !str_is_utf8(user)) {
-        return err_field(err, "user", "user must be UTF-8 without control characters");
+    if (str_has_control(word) || !str_is_utf8(word)) {
+        return err_field(err, field, "%s must be UTF-8 without control characters", field);
     }
     return true;
 }
 
-bool token_make(enum role role, struct str user, int64_t wall_ms, struct rand *rand,
+bool token_make(const struct token_order *order, int64_t wall_ms, struct rand *rand,
                 struct token *out, char out_text[static TOKEN_TEXT], struct err *err)
 {
-    if (!user_ok(user, err)) {
+    struct str user = order->user, name = order->name;
+    if (!word_ok("user", user, TOKEN_USER_MAX, err) ||
+        !word_ok("name", name, TOKEN_NAME_MAX, err)) {
         return false;
     }
-    *out = (struct token){.role = role, .created_ms = wall_ms};
+    if (order->expires_ms != 0 && order->expires_ms <= wall_ms) {
+        return err_field(err, "expires", "expires must be a time that is ahead");
+    }
+    *out =
+        (struct token){.role = order->role, .created_ms = wall_ms, .expires_ms = order->expires_ms};
     make_text(rand, out_text);
     make_id(rand, out->id);
     hash_of(str_of(out_text), out->hash);
-    if (user.len > 0) {
-        memcpy(out->user, user.ptr, user.len);
-    }
+    memcpy(out->user, user.len > 0 ? user.ptr : "", user.len);
+    memcpy(out->name, name.len > 0 ? name.ptr : "", name.len);
     return true;
 }
 
-bool token_create(const char *folder, enum role role, struct str user, int64_t wall_ms,
-                  struct rand *rand, char out_text[static TOKEN_TEXT], struct err *err)
+bool token_create(const char *folder, const struct token_order *order, int64_t wall_ms,
+                  struct rand *rand, struct token *out, char out_text[static TOKEN_TEXT],
+                  struct err *err)
 {
     SCOPED(token_lock_fini) int lock = -1;
     SCOPED(token_file_fini) struct token_file file = TOKEN_FILE_INIT;
     struct token token;
     char text[TOKEN_TEXT];
-    if (!token_make(role, user, wall_ms, rand, &token, text, err) ||
-        !token_lock(folder, &lock, err) || !token_file_read(folder, &file, err)) {
+    if (!token_make(order, wall_ms, rand, &token, text, err) || !token_lock(folder, &lock, err) ||
+        !token_file_read(folder, &file, err)) {
         return false;
     }
     if (file.count >= TOKENS_MAX) {
@@ -120,6 +127,7 @@ bool token_create(const char *folder, enum role role, struct str user, int64_t w
         return false;
     }
     memcpy(out_text, text, TOKEN_TEXT);
+    *out = token;
     return true;
 }
 
@@ -167,6 +175,7 @@ struct shared { /* of the fleet */
 
 struct token_book {
     char *folder;
+    const struct clock *clock;
     struct token_file file;
     int64_t looked_ms;                /* when the file was looked at last */
     struct shared *shared;            /* NULL: none */
@@ -174,9 +183,11 @@ struct token_book {
     atomic_bool on;                   /* there was a token at some time since it was opened */
 };
 
-bool token_book_open(const char *folder, struct token_book **out, struct err *err)
+bool token_book_open(const char *folder, const struct clock *clock, struct token_book **out,
+                     struct err *err)
 {
     struct token_book *book = mem_new(struct token_book);
+    book->clock = clock;
     book->folder = mem_text(folder, strlen(folder));
     book->looked_ms = -1;
     if (!token_file_read(folder, &book->file, err)) {
@@ -289,7 +300,8 @@ static const struct token *find(const struct token *tokens, size_t count,
     return found;
 }
 
-bool token_check(struct token_book *book, int64_t now_ms, struct str bearer, struct token_who *out)
+bool token_check(struct token_book *book, int64_t now_ms, struct str bearer, struct token_who *out,
+                 struct err *err)
 {
     unsigned char hash[TOKEN_HASH];
     refresh(book, now_ms);
@@ -299,7 +311,12 @@ bool token_check(struct token_book *book, int64_t now_ms, struct str bearer, str
         book->shared == NULL ? NULL : find(book->shared->tokens, book->shared->count, hash);
     const struct token *found = here != NULL ? here : shared;
     if (found == NULL) {
-        return false;
+        return err_set(err, ERR_DENIED, "this token is not known");
+    }
+    if (found->expires_ms != 0 && clock_now(book->clock).wall_ms >= found->expires_ms) {
+        char expired[TIME_TEXT_LEN + 1];
+        time_text(found->expires_ms, expired);
+        return err_set(err, ERR_DENIED, "this token expired at %s", expired);
     }
     out->role = found->role;
     memcpy(out->id, found->id, sizeof out->id);

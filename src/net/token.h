@@ -5,20 +5,25 @@
  * change replaces it whole, under a lock), and the server reads it again when it has changed. Those
  * of a fleet are rows of its store (token_store.h); a node takes both.
  *
- *     ID <tab> SHA-256 IN HEX <tab> ROLE <tab> USER <tab> CREATED AT
+ *     ID <tab> SHA-256 IN HEX <tab> ROLE <tab> USER <tab> CREATED AT [<tab> NAME <tab> EXPIRES AT]
  *
- * Thread: a book belongs to the net loop; create, list and revoke may be called by any process.
+ * The last two are written where there is one of them. A server that is too old to know them takes
+ * such a token for none: it would not see that it has expired.
+ *
+ * Thread: a book belongs to one net loop; create, list and revoke may be called by any process.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_NET_TOKEN_H
 #define ERRAND_NET_TOKEN_H
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/rand.h"
 
 #define TOKENS_MAX     1000 /* in one file */
 #define TOKEN_USER_MAX 128
+#define TOKEN_NAME_MAX 64
 #define TOKEN_HASH     32
 #define TOKEN_TEXT     (7 + 43 + 1) /* "errand_", 32 bytes in base64url, the NUL */
 #define TOKEN_ID_TEXT  (12 + 1)     /* hex digits, the NUL */
@@ -33,18 +38,28 @@ struct token {
     unsigned char hash[TOKEN_HASH];
     enum role role;
     char user[TOKEN_USER_MAX + 1]; /* "": of no particular user */
+    char name[TOKEN_NAME_MAX + 1]; /* whom or what it is for, so that people know it again; "": - */
     int64_t created_ms;
+    int64_t expires_ms; /* 0: it does not */
 };
 
-/* A new one and its text, which is kept nowhere. `user` may be absent. */
-MUST_CHECK bool token_make(enum role role, struct str user, int64_t wall_ms, struct rand *rand,
+/* What is asked for. */
+struct token_order {
+    enum role role;
+    struct str user, name; /* may be absent */
+    int64_t expires_ms;    /* 0: never */
+};
+
+/* A new one and its text, which is kept nowhere. */
+MUST_CHECK bool token_make(const struct token_order *order, int64_t wall_ms, struct rand *rand,
                            struct token *out, char out_text[static TOKEN_TEXT], struct err *err);
 
 /* ---- What `errand token` does ---- */
 
 /* As token_make(), and keeps it. */
-MUST_CHECK bool token_create(const char *folder, enum role role, struct str user, int64_t wall_ms,
-                             struct rand *rand, char out_text[static TOKEN_TEXT], struct err *err);
+MUST_CHECK bool token_create(const char *folder, const struct token_order *order, int64_t wall_ms,
+                             struct rand *rand, struct token *out, char out_text[static TOKEN_TEXT],
+                             struct err *err);
 
 /* All of them, oldest first, in `arena`. No file: none. */
 MUST_CHECK bool token_list(const char *folder, struct arena *arena, struct token **out,
@@ -63,8 +78,9 @@ struct token_who {
 };
 
 /* Reads the file. One that cannot be read or understood is an error here; later on the book keeps
- * what it knew and the log says why. */
-MUST_CHECK bool token_book_open(const char *folder, struct token_book **out, struct err *err);
+ * what it knew and the log says why. Tokens expire by `clock`, which is borrowed. */
+MUST_CHECK bool token_book_open(const char *folder, const struct clock *clock,
+                                struct token_book **out, struct err *err);
 void token_book_close(struct token_book *book); /* NULL is welcome */
 
 /* Those of the fleet, as they are now: copied, and taken over before the next check. Any thread. */
@@ -81,8 +97,9 @@ bool token_book_on(struct token_book *book, int64_t now_ms);
 MUST_CHECK bool token_book_find(struct token_book *book, int64_t now_ms, struct str id,
                                 struct token *out);
 
-/* True and *out filled if `bearer` is a token. Takes equally long for every wrong one. */
+/* True and *out filled if `bearer` is a token that has not expired; else ERR_DENIED. Takes equally
+ * long for every wrong one. */
 MUST_CHECK bool token_check(struct token_book *book, int64_t now_ms, struct str bearer,
-                            struct token_who *out);
+                            struct token_who *out, struct err *err);
 
 #endif

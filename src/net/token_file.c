@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "wire/time.h"
 
-#define LINE_MAX_BYTES (TOKEN_ID_TEXT + 2 * TOKEN_HASH + TOKEN_USER_MAX + 64)
+#define LINE_MAX_BYTES (TOKEN_ID_TEXT + 2 * TOKEN_HASH + TOKEN_USER_MAX + TOKEN_NAME_MAX + 128)
 #define FILE_MAX_BYTES ((size_t)TOKENS_MAX * LINE_MAX_BYTES)
 #define OWNER_ONLY     0600
 #define OTHERS         0077
@@ -99,17 +99,20 @@ bool token_line_parse(struct str line, struct token *out)
 {
     struct str id = str_cut(&line, '\t'), hash = str_cut(&line, '\t'), role = str_cut(&line, '\t');
     struct str user = str_cut(&line, '\t'), created = str_cut(&line, '\t');
+    struct str name = str_absent(line) ? STR("") : str_cut(&line, '\t');
+    struct str expires = str_absent(line) ? STR("") : str_cut(&line, '\t');
     *out = (struct token){0};
     /* A NUL would end a name early: what is left of a user may be another, or everybody. */
-    if (id.len == 0 || id.len >= TOKEN_ID_TEXT || user.len > TOKEN_USER_MAX || !str_absent(line) ||
-        str_has_control(id) || str_has_control(user) || !hash_parse(hash, out->hash) ||
-        !role_parse(role, &out->role) || !time_parse(created, &out->created_ms, NULL)) {
+    if (id.len == 0 || id.len >= TOKEN_ID_TEXT || user.len > TOKEN_USER_MAX ||
+        name.len > TOKEN_NAME_MAX || !str_absent(line) || str_has_control(id) ||
+        str_has_control(user) || str_has_control(name) || !hash_parse(hash, out->hash) ||
+        !role_parse(role, &out->role) || !time_parse(created, &out->created_ms, NULL) ||
+        (expires.len > 0 && !time_parse(expires, &out->expires_ms, NULL))) {
         return false;
     }
     memcpy(out->id, id.ptr, id.len);
-    if (user.len > 0) {
-        memcpy(out->user, user.ptr, user.len);
-    }
+    memcpy(out->user, user.len > 0 ? user.ptr : "", user.len);
+    memcpy(out->name, name.len > 0 ? name.ptr : "", name.len);
     return true;
 }
 
@@ -180,6 +183,14 @@ void token_line_write(struct buf *out, const struct token *token)
     buf_c(out, token->user);
     buf_char(out, '\t');
     time_write(out, token->created_ms);
+    if (token->name[0] != '\0' || token->expires_ms != 0) {
+        buf_char(out, '\t');
+        buf_c(out, token->name);
+        buf_char(out, '\t');
+    }
+    if (token->expires_ms != 0) {
+        time_write(out, token->expires_ms);
+    }
 }
 
 static bool write_all(int fd, struct str text)

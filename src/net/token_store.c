@@ -6,14 +6,15 @@
 #include "base/buf.h"
 #include "net/token_file.h"
 
-bool token_store_create(struct steward *steward, enum role role, struct str user, int64_t wall_ms,
-                        struct rand *rand, char out_text[static TOKEN_TEXT], struct err *err)
+bool token_store_create(struct steward *steward, const struct token_order *order, int64_t wall_ms,
+                        struct rand *rand, struct token *out, char out_text[static TOKEN_TEXT],
+                        struct err *err)
 {
     struct token token;
     char text[TOKEN_TEXT];
     bool added;
     SCOPED(buf_fini) struct buf line = BUF_INIT(KIB);
-    if (!token_make(role, user, wall_ms, rand, &token, text, err)) {
+    if (!token_make(order, wall_ms, rand, &token, text, err)) {
         return false;
     }
     token_line_write(&line, &token);
@@ -25,6 +26,7 @@ bool token_store_create(struct steward *steward, enum role role, struct str user
         return err_set(err, ERR_BUSY, "there are %d tokens already", TOKENS_MAX);
     }
     memcpy(out_text, text, TOKEN_TEXT);
+    *out = token;
     return true;
 }
 

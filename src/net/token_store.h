@@ -13,8 +13,8 @@
 #include "store/fleet.h"
 
 /* As their namesakes in token.h. */
-MUST_CHECK bool token_store_create(struct steward *steward, enum role role, struct str user,
-                                   int64_t wall_ms, struct rand *rand,
+MUST_CHECK bool token_store_create(struct steward *steward, const struct token_order *order,
+                                   int64_t wall_ms, struct rand *rand, struct token *out,
                                    char out_text[static TOKEN_TEXT], struct err *err);
 MUST_CHECK bool token_store_list(struct steward *steward, struct arena *arena, struct token **out,
                                  size_t *out_count, struct err *err);

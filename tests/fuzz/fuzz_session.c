@@ -33,7 +33,7 @@ void fuzz_one(struct str text)
     }
     FUZZ_CLAIM(cookie.ptr >= text.ptr && cookie.ptr + cookie.len <= text.ptr + text.len);
     clock_init_by_hand(&clock, 0);
-    FUZZ_CLAIM(token_book_open("/nowhere", &book, &err));
+    FUZZ_CLAIM(token_book_open("/nowhere", &clock, &book, &err));
     token_book_share(book, &token, 1);
     struct sessions *sessions = sessions_new(&clock);
     FUZZ_CLAIM(!session_check(sessions, book, 1, cookie, &session));

@@ -138,6 +138,7 @@ struct bench {
     struct token_who who;
     struct err err;
     char worker[TOKEN_TEXT];
+    struct clock clock;
     char authorization[TOKEN_TEXT + 16];
 };
 
@@ -152,10 +153,13 @@ static void bench_open(struct bench *bench)
 static void bench_token(struct bench *bench)
 {
     struct rand rand;
+    struct token made;
     struct err err = ERR_INIT;
     rand_init(&rand);
-    CHECK_OK(token_create(bench->folder, ROLE_WORK, STR_NONE, 0, &rand, bench->worker, &err));
-    CHECK_OK(token_book_open(bench->folder, &bench->auth.book, &err));
+    clock_init_by_hand(&bench->clock, 0);
+    CHECK_OK(token_create(bench->folder, &(struct token_order){.role = ROLE_WORK}, 0, &rand, &made,
+                          bench->worker, &err));
+    CHECK_OK(token_book_open(bench->folder, &bench->clock, &bench->auth.book, &err));
 }
 
 static void bench_close(struct bench *bench)

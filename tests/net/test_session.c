@@ -21,8 +21,9 @@ static void bench_open(struct bench *bench)
     *bench = (struct bench){.arena = ARENA_INIT};
     rand_init(&rand);
     clock_init_by_hand(&bench->clock, 1000);
-    CHECK_OK(token_book_open("/nowhere", &bench->book, &err));
-    CHECK_OK(token_make(ROLE_PRODUCE, STR("ann"), 0, &rand, &bench->token, bench->text, &err));
+    CHECK_OK(token_book_open("/nowhere", &bench->clock, &bench->book, &err));
+    CHECK_OK(token_make(&(struct token_order){.role = ROLE_PRODUCE, .user = STR("ann")}, 0, &rand,
+                        &bench->token, bench->text, &err));
     token_book_share(bench->book, &bench->token, 1);
     bench->sessions = sessions_new(&bench->clock);
 }
@@ -75,7 +76,7 @@ TEST(another_token_with_the_same_id_does_not_open_the_cookie)
     char text[TOKEN_TEXT];
     struct str cookie = sign_in(&bench);
     rand_init(&rand);
-    CHECK_OK(token_make(ROLE_ADMIN, STR_NONE, 0, &rand, &other, text, &err));
+    CHECK_OK(token_make(&(struct token_order){.role = ROLE_ADMIN}, 0, &rand, &other, text, &err));
     memcpy(other.id, bench.token.id, sizeof other.id);
     token_book_share(bench.book, &other, 1);
     CHECK(!lives(&bench, cookie));

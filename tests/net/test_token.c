@@ -17,6 +17,7 @@ struct bench {
     char folder[32];
     char path[48];
     struct rand rand;
+    struct clock clock;
 };
 
 static void bench_open(struct bench *bench)
@@ -25,6 +26,7 @@ static void bench_open(struct bench *bench)
     CHECK(mkdtemp(bench->folder) != NULL);
     snprintf(bench->path, sizeof bench->path, "%s/tokens", bench->folder);
     rand_init(&bench->rand);
+    clock_init_by_hand(&bench->clock, NOW_MS);
 }
 
 static void bench_close(struct bench *bench)
@@ -38,8 +40,10 @@ static void bench_close(struct bench *bench)
 
 static void create(struct bench *bench, enum role role, const char *user, char *text)
 {
+    struct token made;
     struct err err = ERR_INIT;
-    CHECK_OK(token_create(bench->folder, role, str_of(user), NOW_MS, &bench->rand, text, &err));
+    CHECK_OK(token_create(bench->folder, &(struct token_order){.role = role, .user = str_of(user)},
+                          NOW_MS, &bench->rand, &made, text, &err));
 }
 
 static void write_file(struct bench *bench, const char *text)
@@ -71,7 +75,7 @@ TEST(once_there_was_a_token_one_is_needed_until_the_book_is_closed)
     char text[TOKEN_TEXT];
     struct token_book *book;
     struct err err = ERR_INIT;
-    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK_OK(token_book_open(bench.folder, &bench.clock, &book, &err));
     CHECK(!token_book_on(book, 1));
     create(&bench, ROLE_ADMIN, NULL, text);
     CHECK(token_book_on(book, 2));
@@ -81,7 +85,7 @@ TEST(once_there_was_a_token_one_is_needed_until_the_book_is_closed)
     unlink(bench.path);
     CHECK(token_book_on(book, 4));
     token_book_close(book);
-    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK_OK(token_book_open(bench.folder, &bench.clock, &book, &err));
     CHECK(!token_book_on(book, 5));
     token_book_close(book);
 }
@@ -93,8 +97,9 @@ TEST(a_token_of_the_fleet_that_nobody_asked_for_still_counts)
     struct token token;
     char text[TOKEN_TEXT];
     struct err err = ERR_INIT;
-    CHECK_OK(token_book_open(bench.folder, &book, &err));
-    CHECK_OK(token_make(ROLE_ADMIN, STR_NONE, NOW_MS, &bench.rand, &token, text, &err));
+    CHECK_OK(token_book_open(bench.folder, &bench.clock, &book, &err));
+    CHECK_OK(token_make(&(struct token_order){.role = ROLE_ADMIN}, NOW_MS, &bench.rand, &token,
+                        text, &err));
     token_book_share(book, &token, 1);
     token_book_share(book, NULL, 0); /* revoked before the loop looked */
     CHECK(token_book_on(book, 1));
@@ -110,17 +115,17 @@ TEST(a_token_is_found_in_the_book_with_its_role_and_user)
     struct token_book *book;
     struct token_who who;
     struct err err = ERR_INIT;
-    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK_OK(token_book_open(bench.folder, &bench.clock, &book, &err));
     CHECK_EQ(token_book_count(book, 1), 2);
-    CHECK(token_check(book, 1, str_of(worker), &who));
+    CHECK(token_check(book, 1, str_of(worker), &who, &err));
     CHECK_EQ(who.role, ROLE_WORK);
     CHECK_STR(str_of(who.user), "ada");
-    CHECK(token_check(book, 1, str_of(reader), &who));
+    CHECK(token_check(book, 1, str_of(reader), &who, &err));
     CHECK_EQ(who.role, ROLE_READ);
     CHECK_STR(str_of(who.user), "");
     worker[20] ^= 1;
-    CHECK(!token_check(book, 1, str_of(worker), &who));
-    CHECK(!token_check(book, 1, STR(""), &who));
+    CHECK(!token_check(book, 1, str_of(worker), &who, &err));
+    CHECK(!token_check(book, 1, STR(""), &who, &err));
     token_book_close(book);
 }
 
@@ -151,19 +156,19 @@ TEST(a_book_notices_tokens_made_and_revoked_beside_it)
     struct token *tokens;
     size_t count;
     struct err err = ERR_INIT;
-    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK_OK(token_book_open(bench.folder, &bench.clock, &book, &err));
     CHECK_EQ(token_book_count(book, 1), 0);
     create(&bench, ROLE_PRODUCE, NULL, text);
     CHECK_EQ(token_book_count(book, 1), 0); /* looked at once per tick */
     CHECK_EQ(token_book_count(book, 2), 1);
-    CHECK(token_check(book, 2, str_of(text), &who));
+    CHECK(token_check(book, 2, str_of(text), &who, &err));
 
     CHECK_OK(token_list(bench.folder, &arena, &tokens, &count, &err));
     CHECK_EQ(count, 1);
     CHECK_STR(str_of(tokens[0].id), who.id);
     CHECK_EQ(tokens[0].created_ms, NOW_MS);
     CHECK_OK(token_revoke(bench.folder, str_of(tokens[0].id), &err));
-    CHECK(!token_check(book, 3, str_of(text), &who));
+    CHECK(!token_check(book, 3, str_of(text), &who, &err));
     CHECK_EQ(token_book_count(book, 3), 0);
     token_book_close(book);
 }
@@ -182,8 +187,10 @@ TEST(a_user_that_would_break_the_file_is_refused)
 {
     BENCH(bench);
     char text[TOKEN_TEXT];
+    struct token made;
     struct err err = ERR_INIT;
-    CHECK(!token_create(bench.folder, ROLE_READ, STR("a\tb"), NOW_MS, &bench.rand, text, &err));
+    CHECK(!token_create(bench.folder, &(struct token_order){.role = ROLE_READ, .user = STR("a\tb")},
+                        NOW_MS, &bench.rand, &made, text, &err));
     CHECK_STR(str_of(err.field), "user");
 }
 
@@ -195,11 +202,11 @@ TEST(a_broken_file_stops_the_start_and_changes_nothing_later)
     struct token_who who;
     struct err err = ERR_INIT;
     create(&bench, ROLE_READ, NULL, text);
-    CHECK_OK(token_book_open(bench.folder, &book, &err));
+    CHECK_OK(token_book_open(bench.folder, &bench.clock, &book, &err));
     write_file(&bench, "this is no token\n");
-    CHECK(token_check(book, 2, str_of(text), &who));
+    CHECK(token_check(book, 2, str_of(text), &who, &err));
     token_book_close(book);
-    CHECK(!token_book_open(bench.folder, &book, &err));
+    CHECK(!token_book_open(bench.folder, &bench.clock, &book, &err));
     CHECK_STR(str_of(err.text), "line 1 of the file tokens is not a token");
 }
 
@@ -222,18 +229,60 @@ TEST(a_fleets_tokens_count_beside_those_of_the_folder)
     struct token shared[2] = {{.role = ROLE_NONE}}; /* the first one was not understood */
     char own[TOKEN_TEXT], fleet[TOKEN_TEXT];
     create(&bench, ROLE_READ, NULL, own);
-    CHECK_OK(token_make(ROLE_WORK, STR("ann"), NOW_MS, &bench.rand, &shared[1], fleet, &err));
-    CHECK_OK(token_book_open(bench.folder, &book, &err));
-    CHECK(!token_check(book, 1, str_of(fleet), &who));
+    CHECK_OK(token_make(&(struct token_order){.role = ROLE_WORK, .user = STR("ann")}, NOW_MS,
+                        &bench.rand, &shared[1], fleet, &err));
+    CHECK_OK(token_book_open(bench.folder, &bench.clock, &book, &err));
+    CHECK(!token_check(book, 1, str_of(fleet), &who, &err));
     token_book_share(book, shared, 1);
     token_book_share(book, shared, 2); /* the later one holds, whether the first was seen or not */
     CHECK_EQ(token_book_count(book, 1), 3);
-    CHECK(token_check(book, 1, str_of(fleet), &who) && who.role == ROLE_WORK);
+    CHECK(token_check(book, 1, str_of(fleet), &who, &err) && who.role == ROLE_WORK);
     CHECK_STR(str_of(who.user), "ann");
-    CHECK(token_check(book, 1, str_of(own), &who) && who.role == ROLE_READ);
+    CHECK(token_check(book, 1, str_of(own), &who, &err) && who.role == ROLE_READ);
     token_book_share(book, NULL, 0);
-    CHECK(!token_check(book, 1, str_of(fleet), &who));
+    CHECK(!token_check(book, 1, str_of(fleet), &who, &err));
     CHECK_EQ(token_book_count(book, 1), 1);
     token_book_share(book, shared, 2); /* never looked at */
     token_book_close(book);
+}
+
+TEST(a_token_that_has_expired_is_refused_and_says_so)
+{
+    BENCH(bench);
+    char text[TOKEN_TEXT];
+    struct token_book *book;
+    struct token_who who;
+    struct token made;
+    struct err err = ERR_INIT;
+    struct token_order order = {
+        .role = ROLE_WORK, .name = STR("resizer"), .expires_ms = NOW_MS + 1000};
+    CHECK_OK(token_create(bench.folder, &order, NOW_MS, &bench.rand, &made, text, &err));
+    CHECK_OK(token_book_open(bench.folder, &bench.clock, &book, &err));
+    clock_set(&bench.clock, NOW_MS + 999);
+    CHECK_OK(token_check(book, 1, str_of(text), &who, &err));
+    clock_set(&bench.clock, NOW_MS + 1000);
+    CHECK(!token_check(book, 1, str_of(text), &who, &err));
+    CHECK_EQ(err.kind, ERR_DENIED);
+    CHECK_STR(str_of(err.text), "this token expired at 2027-01-15T08:00:01.000Z");
+    CHECK(token_book_on(book, 1)); /* nobody comes in without one now */
+    token_book_close(book);
+    order.expires_ms = NOW_MS;
+    CHECK(!token_create(bench.folder, &order, NOW_MS, &bench.rand, &made, text, &err));
+    CHECK_STR(str_of(err.field), "expires");
+}
+
+TEST(a_name_and_an_expiry_are_two_columns_more)
+{
+    struct token token;
+    SCOPED(buf_fini) struct buf line = BUF_INIT(KIB);
+    CHECK(token_line_parse(STR("ab\t" HASH "\twork\tann\t2027-01-15T08:00:00.000Z\tci\t"), &token));
+    CHECK_STR(str_of(token.name), "ci");
+    CHECK_EQ(token.expires_ms, 0);
+    token_line_write(&line, &token);
+    CHECK_STR(buf_view(&line), "ab\t" HASH "\twork\tann\t2027-01-15T08:00:00.000Z\tci\t");
+    CHECK(token_line_parse(
+        STR("ab\t" HASH "\twork\t\t2027-01-15T08:00:00Z\t\t2027-01-16T08:00:00Z"), &token));
+    CHECK_EQ(token.expires_ms - token.created_ms, DAY_MS);
+    CHECK(!token_line_parse(STR("ab\t" HASH "\twork\t\t2027-01-15T08:00:00Z\tci\tsoon"), &token));
+    CHECK(!token_line_parse(STR("ab\t" HASH "\twork\t\t2027-01-15T08:00:00Z\tci\t\t"), &token));
 }

@@ -54,6 +54,28 @@ def a_revoked_token_is_refused(s):
     s.nest.run("token", "revoke", ident, "--data", s.data, expect=1)
 
 
+@test(clock=True)
+def a_token_has_a_name_and_expires_by_the_servers_clock(s):
+    keep = make_token(s.nest, s.data, "admin")
+    brief = make_token(s.nest, s.data, "work", "--name", "resizer", "--expires", "2h")
+    table = s.nest.run("token", "list", "--data", s.data).stdout
+    check("resizer" in table and "EXPIRES" in table and "never" in table, table)
+    row = next(row for row in json.loads(s.nest.run("token", "ls", "--data", s.data, "--json").stdout) if "name" in row)
+    same((row["name"], row["role"], row["expiresAt"] > row["createdAt"]), ("resizer", "work", True))
+    wait_for(lambda: status(s, brief, "GET", "/api/tasks") == 200)
+    s.token = keep
+    s.post("/api/test/clock", {"advanceMs": 3 * 3600000}, 200)
+    s.token = None
+    answer = s.raw("GET", "/api/tasks", headers={"Authorization": f"Bearer {brief}"})
+    same(answer.status, 401)
+    check("expired at " + row["expiresAt"] in answer.error["message"], answer.error)
+    check("expired at" in s.nest.run("ls", "--token", brief, "--url", f"http://127.0.0.1:{s.port}", expect=1).stderr)
+    same(status(s, keep, "GET", "/api/tasks"), 200)
+    check("ahead" in s.nest.run("token", "create", "--role", "read", "--expires", "1h ago", "--data", s.data, expect=1).stderr)
+    for words, hint in ((("token", "creat"), "token create"), (("tokn",), "token")):
+        check(f"did you mean {hint}?" in s.nest.run(*words, expect=2).stderr)
+
+
 @test()
 def the_last_token_revoked_shuts_the_server_until_it_is_started_again(s):
     token = make_token(s.nest, s.data, "admin")

@@ -169,6 +169,23 @@ def a_crontab_is_taken_over_whole_or_not_at_all(s):
     has(s.get(f"/api/schedules/{taken[0]['id']}"), payload={"command": "/usr/bin/true"}, timezone="Asia/Tokyo")
 
 
+@test()
+def json_has_one_shape(s):
+    one, two = s.create("t", documentId="d"), s.create("t")
+    for words in (("ls",), ("queues",), ("workers",), ("nodes",), ("documents",), ("schedules",), ("team",)):
+        check(isinstance(json.loads(s.cli(*words, "--json")), list), words)
+    for words in (("show", one["id"]), ("why", one["id"]), ("stats",), ("queues", "pause", "default"), ("documents", "d"), ("cancel", "--type", "no")):
+        check(isinstance(json.loads(s.cli(*words, "--json")), dict), words)
+    rows = [json.loads(line) for line in s.cli("cancel", two["id"], one["id"], "--json").splitlines()]
+    same([(row["id"], row["state"]) for row in rows], [(two["id"], "CANCELLED"), (one["id"], "CANCELLED")])
+    rows = [json.loads(line) for line in s.cli("rm", one["id"][:18], two["id"], "--json").splitlines()]
+    same(rows, [{"id": task["id"], "removed": True} for task in (one, two)])
+    made = json.loads(s.cli("token", "create", "--role", "admin", "--name", "n", "--data", s.data, "--json"))
+    has(json.loads(s.cli("token", "ls", "--data", s.data, "--json"))[0], id=made["id"], name="n")
+    s.token = made["token"]
+
+
+@test()
 def an_error_in_json_is_the_apis_object(s):
     for words, status, code, field in (
             (("show", "0192f3a1-7c1e-7000-8000-000000000001"), 1, "not_found", None), (("show",), 2, "invalid_argument", None),
