@@ -20,7 +20,7 @@ bool broker_open(const struct broker_options *options, struct broker **out, stru
         {{"memory:", 7}, memory_open},
         {{"poll:", 5}, poll_open},
         {{"redis:", 6}, dispatch_open},
-        {{"rediss:", 7}, dispatch_open}, /* refuses it and says why */
+        {{"rediss:", 7}, dispatch_open},
     };
     for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
         if (str_starts(options->url, schemes[i].name)) {

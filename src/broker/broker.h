@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "broker/health.h"
+#include "client/tls.h"
 #include "task/hint.h"
 
 /* How nodes that share a Redis keep their hints there. Nodes of different layouts do not see each
@@ -30,13 +31,14 @@ struct broker;
  * told. Called inside offer, let_go and give_back, or when what they changed is sent. */
 typedef void broker_ready_fn(void *arg, struct str queue, struct str type);
 
-/* memory: knows every hint of one node. redis://HOST:PORT[/DB] shares hints between nodes; poll:
- * knows nothing and sends every claim to the store. */
+/* memory: knows every hint of one node. redis://HOST:PORT[/DB], or rediss:// for TLS, shares hints
+ * between nodes; poll: knows nothing and sends every claim to the store. */
 struct broker_options {
     struct str url;
     struct str low_url; /* another Redis for NORMAL and LOW hints; absent: the same */
-    struct str prefix;  /* of all keys in Redis; absent: "errand:" */
-    struct str node;    /* who we are: our own wake-ups need not come back to us */
+    struct tls_files tls;
+    struct str prefix; /* of all keys in Redis; absent: "errand:" */
+    struct str node;   /* who we are: our own wake-ups need not come back to us */
     broker_ready_fn *ready;
     void *arg;
 };

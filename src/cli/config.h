@@ -18,8 +18,9 @@ struct config {
     struct str listen, data;
     struct str store, broker; /* absent: SQLite in the data folder; in memory */
     struct str redis_prefix;
-    struct str broker_high, broker_low; /* absent: `broker` serves all */
-    int64_t retention_finished_ms;      /* 0: for ever */
+    struct str redis_cacert, redis_cert, redis_key; /* of rediss:// */
+    struct str broker_high, broker_low;             /* absent: `broker` serves all */
+    int64_t retention_finished_ms;                  /* 0: for ever */
     int64_t limits_payload, limits_request;
     int64_t limits_connections, limits_waiting_claims;
     int64_t workers_grace_ms, workers_count;
@@ -50,7 +51,7 @@ struct config {
 
     struct config *replaced; /* what was read before, by reload.c; NULL: nothing */
     struct arena arena;      /* holds the texts */
-    unsigned char given[64]; /* by row: which layer set it; CONFIG_DEFAULT … CONFIG_FLAG */
+    unsigned char given[96]; /* by row: which layer set it; CONFIG_DEFAULT … CONFIG_FLAG */
 };
 
 /* What people write, in this order. */

@@ -22,7 +22,7 @@
 #include "cli/token.h"
 #include "cli/verb.h"
 #include "client/redis.h"
-#include "net/tls.h"
+#include "client/tls.h"
 #include "wire/time.h"
 #include "wire/uri.h"
 
@@ -195,12 +195,12 @@ static void check_store(struct doctor *doctor)
     store_close(store);
 }
 
-static void check_redis(struct doctor *doctor, struct str url)
+static void check_redis(struct doctor *doctor, const struct broker_options *broker, struct str url)
 {
     struct err err = ERR_INIT;
     struct redis *redis = NULL;
-    const struct redis_options options = {.url = url};
-    if (str_absent(url) || !str_starts(url, STR("redis://"))) {
+    const struct redis_options options = {.url = url, .tls = broker->tls};
+    if (!str_starts(url, STR("redis"))) { /* or rediss:// */
         return;
     }
     if (!redis_open(&options, &redis, &err)) {
@@ -277,9 +277,9 @@ static void check_broker(struct doctor *doctor)
 {
     struct broker_options broker;
     if (setup_broker(&doctor->config, &broker, NULL)) {
-        check_redis(doctor, broker.url);
-        check_redis(doctor, broker.low_url);
-        if (str_starts(broker.url, STR("redis://"))) {
+        check_redis(doctor, &broker, broker.url);
+        check_redis(doctor, &broker, broker.low_url);
+        if (str_starts(broker.url, STR("redis"))) {
             compare_documents(doctor, &broker);
         }
     }

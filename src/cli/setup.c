@@ -75,20 +75,16 @@ static bool is_memory(struct str broker)
 
 static bool is_redis(struct str broker)
 {
-    return str_starts(broker, STR("redis://"));
+    return str_starts(broker, STR("redis://")) || str_starts(broker, STR("rediss://"));
 }
 
 /* The address itself is not repeated: it may hold a password. */
 static bool check_broker(const char *field, struct str broker, bool shared, struct err *err)
 {
-    if (str_starts(broker, STR("rediss://"))) {
-        return err_field(err, field,
-                         "%s: rediss:// (TLS) is not spoken by Debian's hiredis: use redis:// in a "
-                         "private network, or to a local stunnel that speaks TLS to Redis",
-                         field);
-    }
     if (!is_memory(broker) && !is_redis(broker)) {
-        return err_field(err, field, "%s must be memory or redis://HOST:PORT", field);
+        return err_field(err, field,
+                         "%s must be memory, redis://HOST:PORT or, for TLS, rediss://HOST:PORT",
+                         field);
     }
     return shared || is_memory(broker) ||
            err_field(err, field,
@@ -113,6 +109,9 @@ bool setup_broker(const struct config *config, struct broker_options *out, struc
     *out = (struct broker_options){.url = is_redis(high) ? high
                                           : shared       ? STR("poll:")
                                                          : STR("memory:"),
+                                   .tls = {.cacert = config->redis_cacert,
+                                           .cert = config->redis_cert,
+                                           .key = config->redis_key},
                                    .prefix = config->redis_prefix};
     if (is_redis(out->url) && !str_eq(low, high)) {
         out->low_url = low;

@@ -23,7 +23,6 @@ struct command {
 };
 
 struct redis {
-    struct arena texts; /* of the url */
     struct redis_probe probe;
     struct redis_wire *wire;
     struct command *commands;
@@ -37,12 +36,12 @@ bool redis_open(const struct redis_options *options, struct redis **out, struct 
 {
     struct redis *redis = mem_new(struct redis);
     redis->probe.stop_fd = redis->probe.done_fd = -1;
-    if (!redis_url_parse(options->url, &redis->texts, &redis->probe.url, err) ||
+    if (!redis_place_open(options->url, &options->tls, &redis->probe.place, err) ||
         !redis_probe_init(&redis->probe, err)) {
         redis_close(redis);
         return false;
     }
-    redis->probe.probe_key = arena_str(&redis->texts, options->probe_key);
+    redis->probe.probe_key = arena_str(&redis->probe.place.texts, options->probe_key);
     redis_probe_start(&redis->probe);
     *out = redis;
     return true;
@@ -55,7 +54,6 @@ void redis_close(struct redis *redis)
     }
     redis_probe_fini(&redis->probe);
     redis_wire_close(redis->wire);
-    arena_fini(&redis->texts);
     arena_fini(&redis->words);
     mem_free(redis->commands);
     mem_free(redis);
@@ -65,8 +63,8 @@ void redis_close(struct redis *redis)
 
 static void open_circuit(struct redis *redis, const char *why)
 {
-    log_warn("redis " STR_FMT ":%u: %s; going on without it", STR_ARG(redis->probe.url.host),
-             redis->probe.url.port, why);
+    log_warn("redis " STR_FMT ":%u: %s; going on without it", STR_ARG(redis->probe.place.url.host),
+             redis->probe.place.url.port, why);
     redis_wire_close(redis->wire);
     redis->wire = NULL;
     redis_probe_start(&redis->probe);
@@ -80,8 +78,8 @@ bool redis_away(struct redis *redis)
         open_circuit(redis, "it closed the connection");
     }
     if (redis->wire == NULL && (redis->wire = redis_probe_take(&redis->probe)) != NULL) {
-        log_info("redis " STR_FMT ":%u answers", STR_ARG(redis->probe.url.host),
-                 redis->probe.url.port);
+        log_info("redis " STR_FMT ":%u answers", STR_ARG(redis->probe.place.url.host),
+                 redis->probe.place.url.port);
     }
     return redis->wire == NULL;
 }

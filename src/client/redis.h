@@ -17,6 +17,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "client/tls.h"
 
 #define REDIS_COMMAND_MS   250             /* for one command of a pipeline */
 #define REDIS_CONNECT_MS   1000            /* to connect, and as much for each greeting */
@@ -25,9 +26,10 @@
 #define REDIS_PAUSE_MAX_MS 1000       /* … up to here; a random half of it is left out */
 #define REDIS_PIPELINE_MAX (64 * MIB) /* bytes of commands sent together */
 
-/* redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], user and password %-encoded. rediss:// is refused:
- * the Redis library of the house speaks no TLS. */
+/* redis://[[USER]:PASSWORD@]HOST[:PORT][/DB], user and password %-encoded; rediss:// is the same
+ * over TLS. */
 struct redis_url {
+    bool tls;
     struct str host; /* all texts are followed by a NUL */
     uint16_t port;
     struct str user, password; /* absent: none */
@@ -42,11 +44,12 @@ struct redis;
 
 struct redis_options {
     struct str url;
+    struct tls_files tls; /* of rediss:// */
     struct str probe_key; /* given: a circuit closes only if this key can be written, so a Redis
                              that is full or read only counts as away */
 };
 
-/* Begins to connect and does not wait for it: only a bad url is an error. */
+/* Begins to connect and does not wait for it: only a bad url or file is an error. */
 MUST_CHECK bool redis_open(const struct redis_options *options, struct redis **out,
                            struct err *err);
 void redis_close(struct redis *redis); /* NULL is welcome */
@@ -99,6 +102,7 @@ typedef void redis_state_fn(void *arg, bool up);
 
 struct redis_subscription {
     struct str url;
+    struct tls_files tls;
     const struct str *channels;
     size_t channels_count;
     redis_message_fn *message;

@@ -23,15 +23,15 @@ static void *run(void *arg)
         if (redis_stopped_within(probe->stop_fd, redis_pause_ms(failures, &rand))) {
             return NULL;
         }
-        if (redis_wire_open(&probe->url, probe->probe_key, &wire, &err)) {
+        if (redis_wire_open(&probe->place.url, probe->place.trust, probe->probe_key, &wire, &err)) {
             atomic_store(&probe->found, wire);
             eventfd_write(probe->done_fd, 1);
             return NULL;
         }
         /* An operator hears the first reason; the same one each second would only fill the disk. */
         if (attempt == 0) {
-            log_warn("redis " STR_FMT ":%u: %s; trying again", STR_ARG(probe->url.host),
-                     probe->url.port, err.text);
+            log_warn("redis " STR_FMT ":%u: %s; trying again", STR_ARG(probe->place.url.host),
+                     probe->place.url.port, err.text);
         }
     }
 }
@@ -67,6 +67,7 @@ void redis_probe_fini(struct redis_probe *probe)
     if (probe->done_fd >= 0) {
         close(probe->done_fd);
     }
+    redis_place_close(&probe->place);
 }
 
 /* Signals are for the main thread. A thread that cannot be started is tried again by the next

@@ -14,8 +14,8 @@
 #include "client/redis_wire.h"
 
 struct redis_probe {
-    struct redis_url url; /* texts are the owner's and outlive the probe */
-    struct str probe_key;
+    struct redis_place place;
+    struct str probe_key; /* its text is the owner's and outlives the probe */
     pthread_t thread;
     bool running;
     unsigned failures; /* in a row, also of connections that came to nothing */

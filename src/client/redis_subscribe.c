@@ -16,8 +16,7 @@
 #include "client/redis_wire.h"
 
 struct redis_subscriber {
-    struct arena texts;
-    struct redis_url url;
+    struct redis_place place;
     struct str *words; /* SUBSCRIBE and the channels */
     size_t channels_count;
     redis_message_fn *message;
@@ -104,7 +103,8 @@ static bool attend(struct redis_subscriber *s, unsigned *failures)
 {
     struct redis_wire *wire = NULL;
     struct err err = ERR_INIT;
-    bool up = redis_wire_open(&s->url, STR_NONE, &wire, &err) && begin(s, wire, &err);
+    bool up = redis_wire_open(&s->place.url, s->place.trust, STR_NONE, &wire, &err) &&
+              begin(s, wire, &err);
     bool stopped = false;
     if (up) {
         *failures = 0;
@@ -113,8 +113,8 @@ static bool attend(struct redis_subscriber *s, unsigned *failures)
         say(s, false);
     }
     if (!stopped && *failures == 0) {
-        log_warn("redis " STR_FMT ":%u: listen: %s; trying again", STR_ARG(s->url.host),
-                 s->url.port, err.text);
+        log_warn("redis " STR_FMT ":%u: listen: %s; trying again", STR_ARG(s->place.url.host),
+                 s->place.url.port, err.text);
     }
     redis_wire_close(wire);
     ++*failures;
@@ -156,12 +156,13 @@ bool redis_subscribe(const struct redis_subscription *subscription, struct redis
     s->arg = subscription->arg;
     s->stop_fd = -1;
     s->channels_count = subscription->channels_count;
-    s->words = arena_array(&s->texts, struct str, 1 + s->channels_count);
+    s->words = arena_array(&s->place.texts, struct str, 1 + s->channels_count);
     s->words[0] = STR("SUBSCRIBE");
     for (size_t i = 0; i < s->channels_count; i++) {
-        s->words[1 + i] = arena_str(&s->texts, subscription->channels[i]);
+        s->words[1 + i] = arena_str(&s->place.texts, subscription->channels[i]);
     }
-    if (!redis_url_parse(subscription->url, &s->texts, &s->url, err) || !start(s, err)) {
+    if (!redis_place_open(subscription->url, &subscription->tls, &s->place, err) ||
+        !start(s, err)) {
         redis_unsubscribe(s);
         return false;
     }
@@ -181,6 +182,6 @@ void redis_unsubscribe(struct redis_subscriber *s)
     if (s->stop_fd >= 0) {
         close(s->stop_fd);
     }
-    arena_fini(&s->texts);
+    redis_place_close(&s->place);
     mem_free(s);
 }

@@ -1,7 +1,9 @@
 /* client/redis_wire.c: one connection to Redis. See redis_wire.h.
  *
  * hiredis connects and reads the protocol; sending and waiting are done here, because its own write
- * raises SIGPIPE and its time-outs start anew with every byte.
+ * raises SIGPIPE and its time-outs start anew with every byte. TLS lies between: what was received
+ * is decrypted at once, all of it, so that poll() on the socket still tells whether more is to
+ * come.
  *
  * Thread: one at a time.
  *
@@ -15,6 +17,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "client/redis_wire.h"
+#include "client/tls.h"
 #include "wire/uri.h"
 
 #define READ_SIZE (64 * KIB)
@@ -42,15 +45,12 @@ bool redis_url_parse(struct str url, struct arena *arena, struct redis_url *out,
 {
     struct uri uri;
     struct redis_url found = {0};
-    if (!uri_parse(url, &uri, NULL)) {
-        return err_set(err, ERR_INVALID, "must be an address like redis://127.0.0.1:6379/0");
-    }
-    if (str_eq_nocase(uri.scheme, STR("rediss"))) {
+    bool fine = uri_parse(url, &uri, NULL);
+    found.tls = fine && str_eq_nocase(uri.scheme, STR("rediss"));
+    if (!fine || (!found.tls && !str_eq_nocase(uri.scheme, STR("redis"))) ||
+        !str_absent(uri.query) || uri.host.len == 0) {
         return err_set(err, ERR_INVALID,
-                       "rediss:// (TLS) is not supported; use redis:// through a tunnel");
-    }
-    if (!str_eq_nocase(uri.scheme, STR("redis")) || !str_absent(uri.query) || uri.host.len == 0) {
-        return err_set(err, ERR_INVALID, "must be an address like redis://127.0.0.1:6379/0");
+                       "must be an address like redis://127.0.0.1:6379/0, or rediss:// for TLS");
     }
     if (!str_absent(uri.userinfo) && !read_userinfo(uri.userinfo, arena, &found, err)) {
         return false;
@@ -63,6 +63,19 @@ bool redis_url_parse(struct str url, struct arena *arena, struct redis_url *out,
     found.port = uri.port;
     *out = found;
     return true;
+}
+
+bool redis_place_open(struct str url, const struct tls_files *tls, struct redis_place *out,
+                      struct err *err)
+{
+    return redis_url_parse(url, &out->texts, &out->url, err) &&
+           (!out->url.tls || tls_trust_open(tls, &out->trust, err));
+}
+
+void redis_place_close(struct redis_place *place)
+{
+    tls_context_close(place->trust);
+    arena_fini(&place->texts);
 }
 
 /* ---- Pauses ---- */
@@ -94,12 +107,34 @@ bool redis_stopped_within(int stop_fd, int64_t pause_ms)
 
 void redis_wire_add(struct redis_wire *wire, const struct str *words, size_t count)
 {
-    buf_printf(&wire->out, "*%zu\r\n", count);
+    struct buf *to = wire->tls == NULL ? &wire->out : &wire->plain;
+    buf_printf(to, "*%zu\r\n", count);
     for (size_t i = 0; i < count; i++) {
-        buf_printf(&wire->out, "$%zu\r\n", words[i].len);
-        buf_str(&wire->out, words[i]);
-        buf_c(&wire->out, "\r\n");
+        buf_printf(to, "$%zu\r\n", words[i].len);
+        buf_str(to, words[i]);
+        buf_c(to, "\r\n");
     }
+}
+
+/* What TLS has to say goes behind what is already on its way. */
+static void take_ciphertext(struct redis_wire *wire)
+{
+    size_t len = tls_pending(wire->tls);
+    char *room = len == 0 ? NULL : buf_room(&wire->out, len);
+    if (room != NULL) {
+        buf_used(&wire->out, tls_take(wire->tls, room, len));
+    }
+}
+
+static bool encrypt_commands(struct redis_wire *wire, struct err *err)
+{
+    if (wire->tls == NULL || wire->plain.len == 0) {
+        return true;
+    }
+    bool fine = !wire->plain.full && tls_write(wire->tls, buf_view(&wire->plain));
+    buf_clear(&wire->plain);
+    take_ciphertext(wire);
+    return fine || err_set(err, ERR_UNAVAILABLE, "TLS: %s", tls_reason(wire->tls));
 }
 
 static bool is_sending(const struct redis_wire *wire)
@@ -122,6 +157,31 @@ static bool send_some(struct redis_wire *wire, struct err *err)
     return true;
 }
 
+static bool feed_reader(struct redis_wire *wire, const char *bytes, size_t len, struct err *err)
+{
+    return redisReaderFeed(wire->context->reader, bytes, len) == REDIS_OK ||
+           err_set(err, ERR_UNAVAILABLE, "it does not speak Redis");
+}
+
+/* An end that came behind an answer is found again by the next to look. */
+static bool decrypt(struct redis_wire *wire, struct str ciphertext, struct err *err)
+{
+    char plain[READ_SIZE];
+    size_t len, all = 0;
+    enum tls_step step;
+    tls_feed(wire->tls, ciphertext);
+    while ((step = tls_read(wire->tls, plain, sizeof plain, &len)) == TLS_PLAIN) {
+        if (!feed_reader(wire, plain, len, err)) {
+            return false;
+        }
+        all += len;
+    }
+    take_ciphertext(wire);
+    return step == TLS_MORE || all > 0 ||
+           (step == TLS_CLOSED ? err_set(err, ERR_UNAVAILABLE, "it closed the connection")
+                               : err_set(err, ERR_UNAVAILABLE, "TLS: %s", tls_reason(wire->tls)));
+}
+
 static bool receive_some(struct redis_wire *wire, struct err *err)
 {
     char bytes[READ_SIZE];
@@ -133,8 +193,8 @@ static bool receive_some(struct redis_wire *wire, struct err *err)
         return errno == EAGAIN || errno == EINTR ||
                err_set(err, ERR_UNAVAILABLE, "%s", strerror(errno));
     }
-    return redisReaderFeed(wire->context->reader, bytes, (size_t)n) == REDIS_OK ||
-           err_set(err, ERR_UNAVAILABLE, "it does not speak Redis");
+    return wire->tls == NULL ? feed_reader(wire, bytes, (size_t)n, err)
+                             : decrypt(wire, (struct str){bytes, (size_t)n}, err);
 }
 
 /* Waits at most that long for the connection, and moves what can be moved. */
@@ -190,8 +250,8 @@ bool redis_wire_next(struct redis_wire *wire, int64_t limit_ms, redisReply **out
         return err_set(err, ERR_TOO_LARGE, "too much at once");
     }
     /* Most of the time the connection takes everything at once. */
-    return (!is_sending(wire) || send_some(wire, err)) && read_reply(wire, out, err) &&
-           wait_reply(wire, limit_ms, out, err);
+    return encrypt_commands(wire, err) && (!is_sending(wire) || send_some(wire, err)) &&
+           read_reply(wire, out, err) && wait_reply(wire, limit_ms, out, err);
 }
 
 bool redis_wire_poll(struct redis_wire *wire, int stop_fd, int64_t limit_ms)
@@ -201,10 +261,13 @@ bool redis_wire_poll(struct redis_wire *wire, int stop_fd, int64_t limit_ms)
     return poll(fds, 2, (int)limit_ms) > 0 && fds[1].revents == 0 && fds[0].revents != 0;
 }
 
+/* TLS speaks between two pipelines, too (a ticket, a new key): that is not the end. */
 bool redis_wire_ended(struct redis_wire *wire)
 {
     struct pollfd fd = {.fd = wire->context->fd, .events = POLLIN};
-    return poll(&fd, 1, 0) > 0;
+    const redisReader *reader = wire->context->reader;
+    return poll(&fd, 1, 0) > 0 &&
+           (wire->tls == NULL || !receive_some(wire, NULL) || reader->len > reader->pos);
 }
 
 void redis_wire_free(redisReply **reply)
@@ -253,13 +316,28 @@ static bool greet_all(struct redis_wire *wire, const struct redis_url *url, stru
                                   : greet(wire, "write", write, 5, err));
 }
 
-bool redis_wire_open(const struct redis_url *url, struct str probe_key, struct redis_wire **out,
-                     struct err *err)
+/* TLS shakes hands, within the time to connect. */
+static bool shake_hands(struct redis_wire *wire, struct err *err)
+{
+    int64_t end_ms = mono_ms() + REDIS_CONNECT_MS;
+    bool fine = decrypt(wire, STR(""), err); /* it begins */
+    while (fine && !tls_ready(wire->tls)) {
+        int64_t left_ms = end_ms - mono_ms();
+        fine = left_ms > 0
+                   ? exchange_some(wire, left_ms, err)
+                   : err_set(err, ERR_UNAVAILABLE, "TLS: no answer in %d ms; does it speak TLS?",
+                             REDIS_CONNECT_MS);
+    }
+    return fine;
+}
+
+bool redis_wire_open(const struct redis_url *url, struct tls_context *trust, struct str probe_key,
+                     struct redis_wire **out, struct err *err)
 {
     struct redis_wire *wire = mem_new(struct redis_wire);
     const struct timeval limit = {.tv_usec = 1000 * (REDIS_CONNECT_MS % 1000),
                                   .tv_sec = REDIS_CONNECT_MS / 1000};
-    wire->out = BUF_INIT(REDIS_PIPELINE_MAX);
+    wire->out = wire->plain = BUF_INIT(REDIS_PIPELINE_MAX);
     wire->context = redisConnectWithTimeout(url->host.ptr, url->port, limit);
     bool fine = wire->context != NULL && wire->context->err == 0;
     if (!fine) {
@@ -267,7 +345,9 @@ bool redis_wire_open(const struct redis_url *url, struct str probe_key, struct r
                 wire->context == NULL ? "no memory" : wire->context->errstr);
     } else {
         fcntl(wire->context->fd, F_SETFD, FD_CLOEXEC);
-        fine = greet_all(wire, url, probe_key, err);
+        wire->tls = trust == NULL ? NULL : tls_new_to(trust, url->host.ptr);
+        fine =
+            (wire->tls == NULL || shake_hands(wire, err)) && greet_all(wire, url, probe_key, err);
     }
     if (!fine) {
         redis_wire_close(wire);
@@ -285,6 +365,8 @@ void redis_wire_close(struct redis_wire *wire)
     if (wire->context != NULL) {
         redisFree(wire->context);
     }
+    tls_free(wire->tls);
     buf_fini(&wire->out);
+    buf_fini(&wire->plain);
     mem_free(wire);
 }

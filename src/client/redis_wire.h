@@ -14,14 +14,27 @@
 
 struct redis_wire {
     redisContext *context;
-    struct buf out; /* commands under way … */
-    size_t sent;    /* … of which so much is gone */
+    struct buf out;   /* bytes under way … */
+    size_t sent;      /* … of which so much is gone */
+    struct tls *tls;  /* NULL: plain, and `out` holds the commands themselves */
+    struct buf plain; /* with TLS: commands that are not encrypted yet */
 };
+
+/* Where Redis is, and how it is spoken to. Belongs to whoever opened it; shared with the threads
+ * that connect. */
+struct redis_place {
+    struct arena texts;
+    struct redis_url url;
+    struct tls_context *trust; /* NULL: plain */
+};
+MUST_CHECK bool redis_place_open(struct str url, const struct tls_files *tls,
+                                 struct redis_place *out, struct err *err);
+void redis_place_close(struct redis_place *place);
 
 /* Connects, says who we are, chooses the database and asks for a sign of life. May wait for a name
  * to be resolved, so it is never called by a thread that others wait for. */
-MUST_CHECK bool redis_wire_open(const struct redis_url *url, struct str probe_key,
-                                struct redis_wire **out, struct err *err);
+MUST_CHECK bool redis_wire_open(const struct redis_url *url, struct tls_context *trust,
+                                struct str probe_key, struct redis_wire **out, struct err *err);
 void redis_wire_close(struct redis_wire *wire); /* NULL is welcome */
 
 void redis_wire_add(struct redis_wire *wire, const struct str *words, size_t count);

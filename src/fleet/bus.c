@@ -307,6 +307,7 @@ bool bus_start(struct fleet *fleet, struct err *err)
 {
     const struct str channels[] = {fleet->events_channel, fleet->wake_channel};
     const struct redis_subscription subscription = {.url = fleet->with.broker.url,
+                                                    .tls = fleet->with.broker.tls,
                                                     .channels = channels,
                                                     .channels_count = ARRAY_LEN(channels),
                                                     .message = on_message,

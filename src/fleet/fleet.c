@@ -201,7 +201,8 @@ bool fleet_open(const struct fleet_options *options, struct fleet **out, struct 
     struct broker_options broker = options->broker;
     broker.ready = on_ready;
     broker.arg = fleet;
-    const struct redis_options redis = {.url = broker.url, .probe_key = fleet->probe_key};
+    const struct redis_options redis = {
+        .url = broker.url, .tls = broker.tls, .probe_key = fleet->probe_key};
     return broker_open(&broker, &fleet->broker, err) &&
            (!str_starts(broker.url, STR("redis")) || redis_open(&redis, &fleet->redis, err));
 }

@@ -16,9 +16,9 @@
 
 #include "base/heap.h"
 #include "base/list.h"
+#include "client/tls.h"
 #include "net/protocol.h"
 #include "net/server.h"
-#include "net/tls.h"
 
 #define READ_BUFFER     (64 * KIB)
 #define PIPELINE_MAX    (64 * KIB) /* input kept while an answer is awaited; then reading stops */

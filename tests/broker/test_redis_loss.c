@@ -46,7 +46,7 @@ TEST(a_bad_address_is_refused_without_its_password)
 {
     struct broker *broker;
     struct err err = ERR_INIT;
-    const char *const bad[] = {"rediss://:secret@h:1", "redis://:secret@h:1/x", "valkey:secret"};
+    const char *const bad[] = {"rediss://:secret@h:1/x", "redis://:secret@h:1/x", "valkey:secret"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         CHECK(!broker_open(&(struct broker_options){.url = str_of(bad[i])}, &broker, &err));
         CHECK(err.kind == ERR_INVALID && strstr(err.text, "secret") == NULL);

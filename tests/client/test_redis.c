@@ -74,7 +74,9 @@ TEST(an_address_has_a_host_a_port_a_password_and_a_database)
     CHECK_OK(redis_url_parse(STR("redis://me:pw@redis.example"), &arena, &url, &err));
     CHECK_STR(url.host, "redis.example");
     CHECK_STR(url.user, "me");
-    CHECK(url.port == 6379 && url.db == 0);
+    CHECK(url.port == 6379 && url.db == 0 && !url.tls);
+    CHECK_OK(redis_url_parse(STR("rediss://redis.example:6380/1"), &arena, &url, &err));
+    CHECK(url.port == 6380 && url.db == 1 && url.tls);
 }
 
 TEST(a_bad_address_is_refused_and_its_password_is_not_repeated)
@@ -84,7 +86,7 @@ TEST(a_bad_address_is_refused_and_its_password_is_not_repeated)
                                "redis:",
                                "redis://",
                                "http://127.0.0.1:1",
-                               "rediss://:secret@h:1",
+                               "rediss://:secret@h:1/x",
                                "redis://:secret@h:99999",
                                "redis://secret@h:1",
                                "redis://:@h:1",

@@ -31,16 +31,52 @@ static int free_port(void)
 
 static void become_server(const struct redis_server *server, int out)
 {
-    char port[16];
+    char port[16], bus[16], map[64], cert[128], key[128], ca[128];
     const char *password = server->password == NULL ? "" : server->password;
+    bool tls = server->tls != NULL;
     snprintf(port, sizeof port, "%d", server->port);
+    snprintf(bus, sizeof bus, "%d", free_port());
+    snprintf(map, sizeof map, "%s/%d", server->cluster, server->port);
+    snprintf(cert, sizeof cert, "%s/%s.pem", server->tls, tls ? server->tls_cert : "");
+    snprintf(key, sizeof key, "%s/%s.key", server->tls, tls ? server->tls_cert : "");
+    snprintf(ca, sizeof ca, "%s/ca.pem", server->tls);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
     (void)!chdir("/");
-    execlp("redis-server", "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "",
-           "--appendonly", "no", "--daemonize", "no", "--requirepass", password, "--logfile", "",
-           (char *)NULL);
+    const char *words[] = {"redis-server",
+                           "--port",
+                           tls ? "0" : port,
+                           "--bind",
+                           "127.0.0.1",
+                           "--save",
+                           "",
+                           "--appendonly",
+                           "no",
+                           "--daemonize",
+                           "no",
+                           "--requirepass",
+                           password,
+                           "--logfile",
+                           "",
+                           "--cluster-enabled",
+                           server->cluster[0] != '\0' ? "yes" : "no",
+                           "--cluster-port",
+                           bus,
+                           "--cluster-config-file",
+                           map,
+                           tls ? "--tls-port" : NULL,
+                           port,
+                           "--tls-cert-file",
+                           cert,
+                           "--tls-key-file",
+                           key,
+                           "--tls-ca-cert-file",
+                           ca,
+                           "--tls-auth-clients",
+                           server->tls_asks ? "yes" : "no",
+                           NULL};
+    execvp(words[0], (char *const *)words);
     _exit(127);
 }
 
@@ -76,7 +112,8 @@ void redis_server_start(struct redis_server *server)
     bool given = server->port != 0;
     for (int i = 0; i < ATTEMPTS; i++) {
         server->port = given ? server->port : free_port();
-        snprintf(server->url, sizeof server->url, "redis://127.0.0.1:%d", server->port);
+        snprintf(server->url, sizeof server->url, "redis%s://127.0.0.1:%d",
+                 server->tls == NULL ? "" : "s", server->port);
         if (try_start(server)) {
             return;
         }

@@ -13,8 +13,12 @@
 struct redis_server {
     pid_t pid; /* 0: not running */
     int port;
-    char url[64]; /* redis://127.0.0.1:PORT */
+    char url[64]; /* redis://127.0.0.1:PORT, or rediss:// */
     const char *password;
+    const char *tls; /* a folder with ca.pem, CERT.pem and CERT.key: it speaks TLS alone */
+    const char *tls_cert;
+    bool tls_asks;    /* for the caller's certificate */
+    char cluster[32]; /* a folder: it is a server of a cluster, and keeps its map there */
 };
 
 void redis_server_start(struct redis_server *server); /* on its port if it has one */

@@ -98,7 +98,7 @@ class Fleet:
     """Nodes 0, 1, …; each is a Server of errand.py with a data folder of its own."""
 
     def __init__(self, nest, nodes=3, redis=1, proxied=False, workers=0, args=(), env=None, file=None, cluster=False,
-                 standby=False, pooled=False):
+                 standby=False, pooled=False, tls=None, brokers=None):
         self.nest, self.proxied, self.args, self.file = nest, proxied or standby, ["--workers", str(workers), *args], file
         self.env, self.nodes, self.wires, self.frozen = env or {}, [], [], set()
         self.postgres, self.database = self.own_postgres() if standby else shared_postgres(), f"fleet{next(NUMBERS)}"
@@ -106,7 +106,7 @@ class Fleet:
         self.pooled = pooled
         if pooled:
             self.postgres.start_pooler()
-        self.brokers = [Redis(nest, cluster=cluster) for _ in range(redis)]
+        self.brokers = brokers or [Redis(nest, cluster=cluster, tls=tls) for _ in range(redis)]
         for _ in range(nodes):
             self.add()
 

@@ -327,14 +327,4 @@ def said_of_broker(fleet):
                           env={"ERRAND_BROKER": fleet.redis.url, "ERRAND_URL": "http://127.0.0.1:1"}).stdout
 
 
-@test(server=False)
-def a_redis_with_tls_is_refused_by_its_name(nest):
-    fleet = Fleet(nest, nodes=0)
-    for flags, env, field in ((["--broker", "rediss://:secret@127.0.0.1:1"], {}, "broker:"),
-                              ([], {"ERRAND_BROKER_LOW": "rediss://:secret@127.0.0.1:1",
-                                    "ERRAND_BROKER_HIGH": fleet.redis.url}, "broker_low:")):
-        said = nest.refuses("--listen", "127.0.0.1:0", "--data", nest.folder(), "--store", fleet.store_url(), *flags, env=env)
-        check(field in said and "stunnel" in said and "private network" in said and "secret" not in said, said)
-
-
 main()

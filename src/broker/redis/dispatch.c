@@ -196,11 +196,13 @@ static void name_keys(struct dispatch *d, const struct broker_options *options)
     redis_script_init(&d->release, str_of(lua_release));
 }
 
-static bool open_half(struct dispatch *d, struct str url, struct err *err)
+static bool open_half(struct dispatch *d, struct str url, const struct tls_files *tls,
+                      struct err *err)
 {
     struct half *half = &d->halves[d->count];
     struct str probe = arena_printf(&d->texts, STR_FMT "probe", STR_ARG(d->base));
-    if (!redis_open(&(struct redis_options){.url = url, .probe_key = probe}, &half->redis, err)) {
+    const struct redis_options options = {.url = url, .tls = *tls, .probe_key = probe};
+    if (!redis_open(&options, &half->redis, err)) {
         return false;
     }
     half->health = BROKER_FILLING;
@@ -249,7 +251,8 @@ bool dispatch_open(const struct broker_options *options, struct broker **out, st
     d->broker.ops = &dispatch_ops;
     name_keys(d, options);
     bool two = !str_absent(options->low_url) && !str_eq(options->low_url, options->url);
-    if (!open_half(d, options->url, err) || (two && !open_half(d, options->low_url, err))) {
+    if (!open_half(d, options->url, &options->tls, err) ||
+        (two && !open_half(d, options->low_url, &options->tls, err))) {
         dispatch_close(&d->broker);
         return false;
     }
