@@ -26,6 +26,10 @@
 
 struct broker;
 
+/* A key beside the hints: in a cluster of Redis it names the server that has them, where wake-ups
+ * are published and heard. An absent prefix is "errand:". */
+struct str broker_home_key(struct str prefix, struct arena *arena);
+
 /* Told when a claim that took nothing could now take a ready task, or a better one than before, of
  * that queue and type: whoever waits for it should ask again. What nobody has asked for need not be
  * told. Called inside offer, let_go and give_back, or when what they changed is sent. */

@@ -1,7 +1,7 @@
 /* client/redis.c: pipelines, scripts and the circuit. See redis.h.
  *
- * `wire` is the circuit: a connection while it is closed, NULL while it is open and the probe looks
- * for a new one.
+ * `servers` are the circuit: connections while it is closed, NULL while it is open and the probe
+ * looks for new ones.
  *
  * Thread: the owner's.
  *
@@ -19,12 +19,16 @@ struct command {
     const struct str *words;
     size_t count;
     const struct redis_script *script; /* then words are its arguments */
-    struct str key;
+    struct str key;                    /* absent: the home has it */
 };
+
+/* What an answer asks for. */
+enum answer { ANSWER_FINE, ANSWER_UNKNOWN_SCRIPT, ANSWER_MOVED };
 
 struct redis {
     struct redis_probe probe;
-    struct redis_wire *wire;
+    struct redis_cluster *servers;
+    bool connected; /* and nobody has asked since */
     struct command *commands;
     size_t count, room;
     struct arena words; /* of the commands */
@@ -53,7 +57,7 @@ void redis_close(struct redis *redis)
         return;
     }
     redis_probe_fini(&redis->probe);
-    redis_wire_close(redis->wire);
+    redis_cluster_close(redis->servers);
     arena_fini(&redis->words);
     mem_free(redis->commands);
     mem_free(redis);
@@ -65,23 +69,41 @@ static void open_circuit(struct redis *redis, const char *why)
 {
     log_warn("redis " STR_FMT ":%u: %s; going on without it", STR_ARG(redis->probe.place.url.host),
              redis->probe.place.url.port, why);
-    redis_wire_close(redis->wire);
-    redis->wire = NULL;
+    redis_cluster_close(redis->servers);
+    redis->servers = NULL;
     redis_probe_start(&redis->probe);
+}
+
+static void close_circuit(struct redis *redis, struct redis_cluster *found)
+{
+    log_info("redis " STR_FMT ":%u answers%s", STR_ARG(redis->probe.place.url.host),
+             redis->probe.place.url.port, found->owners != NULL ? ", a cluster" : "");
+    redis->servers = found;
+    redis->connected = true;
 }
 
 /* A connection that was closed while nobody used it is no failure: nothing was sent, and a Redis
  * that was restarted answers at once. */
 bool redis_away(struct redis *redis)
 {
-    if (redis->wire != NULL && redis_wire_ended(redis->wire)) {
+    if (redis->servers != NULL && redis_cluster_ended(redis->servers)) {
         open_circuit(redis, "it closed the connection");
     }
-    if (redis->wire == NULL && (redis->wire = redis_probe_take(&redis->probe)) != NULL) {
-        log_info("redis " STR_FMT ":%u answers", STR_ARG(redis->probe.place.url.host),
-                 redis->probe.place.url.port);
+    struct redis_cluster *found = redis->servers == NULL ? redis_probe_take(&redis->probe) : NULL;
+    if (found != NULL) {
+        close_circuit(redis, found);
     }
-    return redis->wire == NULL;
+    return redis->servers == NULL;
+}
+
+bool redis_connected(struct redis *redis, struct str *identity)
+{
+    bool connected = redis->connected && redis->servers != NULL;
+    if (connected) {
+        *identity = str_of(redis->servers->identity);
+        redis->connected = false;
+    }
+    return connected;
 }
 
 bool redis_wait(struct redis *redis, int64_t limit_ms)
@@ -114,9 +136,22 @@ static void add(struct redis *redis, struct command command)
     *ARRAY_PUSH(redis->commands, redis->count, redis->room) = command;
 }
 
+/* The key is the first argument of a command, except of these. */
+static bool has_key(struct str verb)
+{
+    static const char *const without[] = {"PUBLISH", "SCAN", "PING", "ECHO"};
+    for (size_t i = 0; i < ARRAY_LEN(without); i++) {
+        if (str_is(verb, without[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void redis_add(struct redis *redis, const struct str *words, size_t count)
 {
-    add(redis, (struct command){.words = words, .count = count});
+    struct str key = count > 1 && has_key(words[0]) ? words[1] : STR_NONE;
+    add(redis, (struct command){.words = words, .count = count, .key = key});
 }
 
 void redis_add_script(struct redis *redis, const struct redis_script *script, struct str key,
@@ -125,9 +160,10 @@ void redis_add_script(struct redis *redis, const struct redis_script *script, st
     add(redis, (struct command){.script = script, .key = key, .words = words, .count = count});
 }
 
-static void send_command(struct redis_wire *wire, const struct command *command, bool whole,
-                         struct arena *arena)
+static void add_to_wire(const struct redis *redis, const struct command *command, bool whole,
+                        struct arena *arena)
 {
+    struct redis_wire *wire = redis_cluster_wire(redis->servers, command->key);
     if (command->script == NULL) {
         redis_wire_add(wire, command->words, command->count);
         return;
@@ -169,40 +205,71 @@ static struct redis_reply copy_reply(const redisReply *from, struct arena *arena
     return to;
 }
 
-/* False with `err` untouched: Redis does not know the script. */
-static bool read_answer(struct redis *redis, struct arena *arena, struct redis_reply *out,
-                        bool *unknown, struct err *err)
+static bool read_answer(struct redis *redis, const struct command *command, struct arena *arena,
+                        struct redis_reply *out, enum answer *answer, struct err *err)
 {
     SCOPED(redis_wire_free) redisReply *reply = NULL;
-    if (!redis_wire_next(redis->wire, REDIS_COMMAND_MS, &reply, err)) {
+    struct redis_wire *wire = redis_cluster_wire(redis->servers, command->key);
+    if (!redis_wire_next(wire, REDIS_COMMAND_MS, &reply, err)) {
         return false;
     }
+    *answer = ANSWER_FINE;
     if (reply->type == REDIS_REPLY_ERROR) {
         struct str code = redis_wire_code(reply);
-        *unknown = str_is(code, "NOSCRIPT");
-        return *unknown || err_set(err, ERR_UNAVAILABLE, "it says " STR_FMT, STR_ARG(code));
+        *answer = str_is(code, "NOSCRIPT") ? ANSWER_UNKNOWN_SCRIPT
+                  : str_is(code, "MOVED")  ? ANSWER_MOVED
+                                           : ANSWER_FINE;
+        out->text = arena_str(arena, (struct str){reply->str, reply->len});
+        return *answer != ANSWER_FINE ||
+               err_set(err, ERR_UNAVAILABLE, "it says " STR_FMT, STR_ARG(code));
     }
     *out = copy_reply(reply, arena);
     return true;
 }
 
-/* All scripts that were not known are sent whole, in their order: the first of each kind teaches
- * it. */
+/* What was not carried out is sent again, in its order: to the server that has the slot now, and
+ * scripts whole, the first of each kind teaches it. */
+static bool ask_again(struct redis *redis, const struct command *command, struct arena *arena,
+                      struct redis_reply *out, enum answer answer, struct err *err)
+{
+    const struct redis_wire *said = redis_cluster_wire(redis->servers, command->key);
+    if (answer == ANSWER_MOVED && !redis_cluster_follow(redis->servers, said, out->text)) {
+        return err_set(err, ERR_UNAVAILABLE, "it says MOVED");
+    }
+    add_to_wire(redis, command, true, arena);
+    return read_answer(redis, command, arena, out, &answer, err) &&
+           (answer == ANSWER_FINE ||
+            err_set(err, ERR_UNAVAILABLE, "it says " STR_FMT, STR_ARG(out->text)));
+}
+
 static bool read_answers(struct redis *redis, struct arena *arena, struct redis_reply *out,
                          struct err *err)
 {
-    bool *unknown = arena_array(arena, bool, redis->count);
+    enum answer *answers = arena_array(arena, enum answer, redis->count);
     for (size_t i = 0; i < redis->count; i++) {
-        if (!read_answer(redis, arena, &out[i], &unknown[i], err)) {
+        if (!read_answer(redis, &redis->commands[i], arena, &out[i], &answers[i], err)) {
             return false;
         }
     }
     for (size_t i = 0; i < redis->count; i++) {
-        if (unknown[i]) {
-            send_command(redis->wire, &redis->commands[i], true, arena);
-            if (!read_answer(redis, arena, &out[i], &unknown[i], err)) {
-                return false;
-            }
+        if (answers[i] != ANSWER_FINE &&
+            !ask_again(redis, &redis->commands[i], arena, &out[i], answers[i], err)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* All servers begin to work before the first is waited for. */
+static bool send_all(const struct redis *redis, struct arena *arena, struct err *err)
+{
+    const struct redis_cluster *servers = redis->servers;
+    for (size_t i = 0; i < redis->count; i++) {
+        add_to_wire(redis, &redis->commands[i], false, arena);
+    }
+    for (size_t i = 0; i < servers->count; i++) {
+        if (!redis_wire_send(servers->servers[i].wire, err)) {
+            return false;
         }
     }
     return true;
@@ -215,10 +282,7 @@ bool redis_run(struct redis *redis, struct arena *arena, struct redis_reply **ou
     bool fine = !redis_away(redis) || err_set(&why, ERR_UNAVAILABLE, "it is away");
     *out = arena_array(arena, struct redis_reply, count);
     if (fine) {
-        for (size_t i = 0; i < count; i++) {
-            send_command(redis->wire, &redis->commands[i], false, arena);
-        }
-        fine = read_answers(redis, arena, *out, &why);
+        fine = send_all(redis, arena, &why) && read_answers(redis, arena, *out, &why);
         if (fine) {
             redis->probe.failures = 0;
         } else {

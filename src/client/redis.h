@@ -4,7 +4,8 @@
  * then fail at once, while a thread of the client's own tries to connect, pausing a little longer
  * each time; as soon as Redis answers there, the circuit closes by itself. So a caller is held up
  * once, never again and again. An answer that is an error (out of memory, read only, loading, …) is
- * a failure like any other: the house sends no command that a healthy Redis refuses.
+ * a failure like any other: the house sends no command that a healthy Redis refuses. Behind the
+ * address may be one Redis or a cluster (redis_cluster.h): each command goes where its key is.
  *
  * Passwords appear in no log line and no error.
  *
@@ -46,7 +47,8 @@ struct redis_options {
     struct str url;
     struct tls_files tls; /* of rediss:// */
     struct str probe_key; /* given: a circuit closes only if this key can be written, so a Redis
-                             that is full or read only counts as away */
+                             that is full or read only counts as away. In a cluster, commands
+                             without a key go to the server that has it */
 };
 
 /* Begins to connect and does not wait for it: only a bad url or file is an error. */
@@ -56,6 +58,10 @@ void redis_close(struct redis *redis); /* NULL is welcome */
 
 bool redis_away(struct redis *redis);                   /* is the circuit open? Never waits */
 bool redis_wait(struct redis *redis, int64_t limit_ms); /* until it is closed; false: still open */
+/* Has it connected since this was asked last? *identity is then that of the data there: another one
+ * after a restart, and where a replica was promoted, which may lack what the former server had
+ * acknowledged. "": it does not say. */
+bool redis_connected(struct redis *redis, struct str *identity);
 
 /* ---- Commands ---- */
 
@@ -103,6 +109,7 @@ typedef void redis_state_fn(void *arg, bool up);
 struct redis_subscription {
     struct str url;
     struct tls_files tls;
+    struct str home_key; /* in a cluster: it listens at the server that has this key */
     const struct str *channels;
     size_t channels_count;
     redis_message_fn *message;

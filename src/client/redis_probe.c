@@ -17,14 +17,14 @@ static void *run(void *arg)
     struct rand rand;
     rand_init(&rand);
     for (unsigned attempt = 0;; attempt++) {
-        struct redis_wire *wire = NULL;
+        struct redis_cluster *found = NULL;
         struct err err = ERR_INIT;
         unsigned failures = MIN(probe->failures, 16) + MIN(attempt, 16);
         if (redis_stopped_within(probe->stop_fd, redis_pause_ms(failures, &rand))) {
             return NULL;
         }
-        if (redis_wire_open(&probe->place.url, probe->place.trust, probe->probe_key, &wire, &err)) {
-            atomic_store(&probe->found, wire);
+        if (redis_cluster_open(&probe->place, &probe->seeds, probe->probe_key, &found, &err)) {
+            atomic_store(&probe->found, found);
             eventfd_write(probe->done_fd, 1);
             return NULL;
         }
@@ -60,7 +60,7 @@ void redis_probe_fini(struct redis_probe *probe)
         eventfd_write(probe->stop_fd, 1);
     }
     end_thread(probe);
-    redis_wire_close(atomic_load(&probe->found));
+    redis_cluster_close(atomic_load(&probe->found));
     if (probe->stop_fd >= 0) {
         close(probe->stop_fd);
     }
@@ -84,15 +84,15 @@ void redis_probe_start(struct redis_probe *probe)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct redis_wire *redis_probe_take(struct redis_probe *probe)
+struct redis_cluster *redis_probe_take(struct redis_probe *probe)
 {
-    struct redis_wire *wire = atomic_exchange(&probe->found, NULL);
-    if (wire != NULL) {
+    struct redis_cluster *found = atomic_exchange(&probe->found, NULL);
+    if (found != NULL) {
         end_thread(probe);
     } else {
         redis_probe_start(probe);
     }
-    return wire;
+    return found;
 }
 
 void redis_probe_wait(struct redis_probe *probe, int64_t limit_ms)

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "client/redis_wire.h"
+#include "client/redis_cluster.h"
 
 struct redis_probe {
     struct redis_place place;
@@ -20,7 +20,8 @@ struct redis_probe {
     bool running;
     unsigned failures; /* in a row, also of connections that came to nothing */
     int stop_fd, done_fd;
-    _Atomic(struct redis_wire *) found;
+    struct redis_seeds seeds; /* the probe's own */
+    _Atomic(struct redis_cluster *) found;
 };
 
 MUST_CHECK bool redis_probe_init(struct redis_probe *probe, struct err *err);
@@ -29,7 +30,7 @@ void redis_probe_fini(struct redis_probe *probe); /* waits for the thread */
 /* Starts to connect, after a pause if there were failures. */
 void redis_probe_start(struct redis_probe *probe);
 /* The new connection, or NULL: none yet. Ownership passes to the caller. */
-struct redis_wire *redis_probe_take(struct redis_probe *probe);
+struct redis_cluster *redis_probe_take(struct redis_probe *probe);
 /* Waits until there is one. */
 void redis_probe_wait(struct redis_probe *probe, int64_t limit_ms);
 

@@ -13,10 +13,12 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "client/redis_wire.h"
+#include "client/redis_cluster.h"
 
 struct redis_subscriber {
     struct redis_place place;
+    struct redis_seeds seeds;
+    struct str home_key;
     struct str *words; /* SUBSCRIBE and the channels */
     size_t channels_count;
     redis_message_fn *message;
@@ -103,7 +105,7 @@ static bool attend(struct redis_subscriber *s, unsigned *failures)
 {
     struct redis_wire *wire = NULL;
     struct err err = ERR_INIT;
-    bool up = redis_wire_open(&s->place.url, s->place.trust, STR_NONE, &wire, &err) &&
+    bool up = redis_cluster_open_home(&s->place, &s->seeds, s->home_key, &wire, &err) &&
               begin(s, wire, &err);
     bool stopped = false;
     if (up) {
@@ -155,6 +157,7 @@ bool redis_subscribe(const struct redis_subscription *subscription, struct redis
     s->state = subscription->state;
     s->arg = subscription->arg;
     s->stop_fd = -1;
+    s->home_key = arena_str(&s->place.texts, subscription->home_key);
     s->channels_count = subscription->channels_count;
     s->words = arena_array(&s->place.texts, struct str, 1 + s->channels_count);
     s->words[0] = STR("SUBSCRIBE");

@@ -243,15 +243,23 @@ static bool wait_reply(struct redis_wire *wire, int64_t limit_ms, redisReply **o
            err_set(err, ERR_UNAVAILABLE, "no answer in %lld ms", (long long)limit_ms);
 }
 
-bool redis_wire_next(struct redis_wire *wire, int64_t limit_ms, redisReply **out, struct err *err)
+bool redis_wire_send(struct redis_wire *wire, struct err *err)
 {
-    *out = NULL;
+    if (!encrypt_commands(wire, err)) {
+        return false;
+    }
     if (wire->out.full) {
         return err_set(err, ERR_TOO_LARGE, "too much at once");
     }
     /* Most of the time the connection takes everything at once. */
-    return encrypt_commands(wire, err) && (!is_sending(wire) || send_some(wire, err)) &&
-           read_reply(wire, out, err) && wait_reply(wire, limit_ms, out, err);
+    return !is_sending(wire) || send_some(wire, err);
+}
+
+bool redis_wire_next(struct redis_wire *wire, int64_t limit_ms, redisReply **out, struct err *err)
+{
+    *out = NULL;
+    return redis_wire_send(wire, err) && read_reply(wire, out, err) &&
+           wait_reply(wire, limit_ms, out, err);
 }
 
 bool redis_wire_poll(struct redis_wire *wire, int stop_fd, int64_t limit_ms)
@@ -285,8 +293,8 @@ struct str redis_wire_code(const redisReply *reply)
 
 /* ---- Connecting ---- */
 
-static bool greet(struct redis_wire *wire, const char *what, const struct str *words, size_t count,
-                  struct err *err)
+bool redis_wire_greet(struct redis_wire *wire, const char *what, const struct str *words,
+                      size_t count, struct err *err)
 {
     SCOPED(redis_wire_free) redisReply *reply = NULL;
     redis_wire_add(wire, words, count);
@@ -298,8 +306,7 @@ static bool greet(struct redis_wire *wire, const char *what, const struct str *w
            err_set(err, ERR_UNAVAILABLE, "%s: it says " STR_FMT, what, STR_ARG(code));
 }
 
-static bool greet_all(struct redis_wire *wire, const struct redis_url *url, struct str probe_key,
-                      struct err *err)
+static bool greet_all(struct redis_wire *wire, const struct redis_url *url, struct err *err)
 {
     char number[24];
     snprintf(number, sizeof number, "%llu", (unsigned long long)url->db);
@@ -307,13 +314,12 @@ static bool greet_all(struct redis_wire *wire, const struct redis_url *url, stru
     const struct str login_old[] = {STR("AUTH"), url->password};
     const struct str choose[] = {STR("SELECT"), str_of(number)};
     const struct str ping[] = {STR("PING")};
-    const struct str write[] = {STR("SET"), probe_key, STR("1"), STR("PX"), STR("1000")};
     bool known = str_absent(url->password) ||
-                 (str_absent(url->user) ? greet(wire, "log in", login_old, 2, err)
-                                        : greet(wire, "log in", login, 3, err));
-    return known && (url->db == 0 || greet(wire, "choose the database", choose, 2, err)) &&
-           (str_absent(probe_key) ? greet(wire, "ping", ping, 1, err)
-                                  : greet(wire, "write", write, 5, err));
+                 (str_absent(url->user) ? redis_wire_greet(wire, "log in", login_old, 2, err)
+                                        : redis_wire_greet(wire, "log in", login, 3, err));
+    return known &&
+           (url->db == 0 || redis_wire_greet(wire, "choose the database", choose, 2, err)) &&
+           redis_wire_greet(wire, "ping", ping, 1, err);
 }
 
 /* TLS shakes hands, within the time to connect. */
@@ -331,7 +337,7 @@ static bool shake_hands(struct redis_wire *wire, struct err *err)
     return fine;
 }
 
-bool redis_wire_open(const struct redis_url *url, struct tls_context *trust, struct str probe_key,
+bool redis_wire_open(const struct redis_url *url, struct tls_context *trust,
                      struct redis_wire **out, struct err *err)
 {
     struct redis_wire *wire = mem_new(struct redis_wire);
@@ -346,8 +352,7 @@ bool redis_wire_open(const struct redis_url *url, struct tls_context *trust, str
     } else {
         fcntl(wire->context->fd, F_SETFD, FD_CLOEXEC);
         wire->tls = trust == NULL ? NULL : tls_new_to(trust, url->host.ptr);
-        fine =
-            (wire->tls == NULL || shake_hands(wire, err)) && greet_all(wire, url, probe_key, err);
+        fine = (wire->tls == NULL || shake_hands(wire, err)) && greet_all(wire, url, err);
     }
     if (!fine) {
         redis_wire_close(wire);

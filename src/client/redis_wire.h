@@ -34,10 +34,15 @@ void redis_place_close(struct redis_place *place);
 /* Connects, says who we are, chooses the database and asks for a sign of life. May wait for a name
  * to be resolved, so it is never called by a thread that others wait for. */
 MUST_CHECK bool redis_wire_open(const struct redis_url *url, struct tls_context *trust,
-                                struct str probe_key, struct redis_wire **out, struct err *err);
+                                struct redis_wire **out, struct err *err);
 void redis_wire_close(struct redis_wire *wire); /* NULL is welcome */
 
 void redis_wire_add(struct redis_wire *wire, const struct str *words, size_t count);
+/* Sends what can be sent now; redis_wire_next() sends the rest. */
+MUST_CHECK bool redis_wire_send(struct redis_wire *wire, struct err *err);
+/* One command while connecting: its answer must not be an error. `what` is what it is for. */
+MUST_CHECK bool redis_wire_greet(struct redis_wire *wire, const char *what, const struct str *words,
+                                 size_t count, struct err *err);
 
 /* The next answer, sending meanwhile what is still to be sent. An error answer is an answer. The
  * caller frees it with redis_wire_free(). */

@@ -308,6 +308,7 @@ bool bus_start(struct fleet *fleet, struct err *err)
     const struct str channels[] = {fleet->events_channel, fleet->wake_channel};
     const struct redis_subscription subscription = {.url = fleet->with.broker.url,
                                                     .tls = fleet->with.broker.tls,
+                                                    .home_key = fleet->probe_key,
                                                     .channels = channels,
                                                     .channels_count = ARRAY_LEN(channels),
                                                     .message = on_message,

@@ -190,7 +190,7 @@ static void init(struct fleet *fleet, const struct fleet_options *options)
     fleet->events_channel = arena_printf(&fleet->arena, STR_FMT "events", STR_ARG(prefix));
     fleet->wake_channel = arena_printf(&fleet->arena, STR_FMT "wake", STR_ARG(prefix));
     fleet->leader_key = arena_printf(&fleet->arena, STR_FMT "leader", STR_ARG(prefix));
-    fleet->probe_key = arena_printf(&fleet->arena, STR_FMT "probe", STR_ARG(prefix));
+    fleet->probe_key = broker_home_key(prefix, &fleet->arena);
 }
 
 bool fleet_open(const struct fleet_options *options, struct fleet **out, struct err *err)

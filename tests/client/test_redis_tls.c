@@ -96,7 +96,7 @@ static const char *refusal(struct bench *b, const char *url, const struct tls_fi
     struct redis_wire *wire = NULL;
     b->err = ERR_INIT;
     if (redis_place_open(str_of(url), tls, &place, &b->err)) {
-        (void)!redis_wire_open(&place.url, place.trust, STR_NONE, &wire, &b->err);
+        (void)!redis_wire_open(&place.url, place.trust, &wire, &b->err);
     }
     redis_wire_close(wire);
     redis_place_close(&place);

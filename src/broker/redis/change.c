@@ -142,8 +142,14 @@ static size_t add_changes(struct dispatch *d, struct half *half, size_t *from, s
 {
     size_t calls = 0;
     bool missed = half->health == BROKER_MISSED && *from == 0;
-    while (calls < CALLS_PER_RUN && (*from < half->count || (missed && calls == 0))) {
-        *from += add_call(d, half, *from, missed && calls == 0, arena);
+    if (half->unproven && *from == 0) {
+        const struct str words[] = {STR("health"), str_of(half->identity)};
+        redis_add_script(half->redis, &d->script, d->base, words, ARRAY_LEN(words));
+        calls++;
+    }
+    while (calls < CALLS_PER_RUN && (*from < half->count || missed)) {
+        *from += add_call(d, half, *from, missed, arena);
+        missed = false;
         calls++;
     }
     return calls;
@@ -211,6 +217,7 @@ static bool run_all(struct dispatch *d, struct half *half, const struct str *wor
             d->locks_count = 0;
             arena_clear(&d->lock_texts);
         }
+        half->unproven = false;
         hear_changes(d, half, replies + locks, calls);
         sent += calls;
         if (last && count > 0) {
@@ -225,12 +232,28 @@ static bool run_all(struct dispatch *d, struct half *half, const struct str *wor
     return true;
 }
 
+/* A new connection may lead to another server. What was filled there is known by that one's name,
+ * and a filling that was begun elsewhere is none. */
+static void meet_server(struct half *half)
+{
+    struct str identity;
+    if (redis_connected(half->redis, &identity)) {
+        bool other = !str_is(identity, half->identity);
+        snprintf(half->identity, sizeof half->identity, STR_FMT, STR_ARG(identity));
+        half->unproven = true;
+        if (other && half->token[0] != '\0') {
+            snprintf(half->token, sizeof half->token, "elsewhere");
+        }
+    }
+}
+
 /* A question that failed may have been carried out: what it took is lost like a change. One that
  * was not sent, because the circuit was open, has done nothing. */
 bool dispatch_ask(struct dispatch *d, struct half *half, const struct str *words, size_t count,
                   size_t least, struct arena *arena, struct redis_reply *out)
 {
     bool unsent = redis_away(half->redis);
+    meet_server(half);
     if (unsent || !run_all(d, half, words, count, arena, out)) {
         half->health = health_next(half->health,
                                    unsent && half->count == 0 ? BROKER_LOST : BROKER_LOST_CHANGES);

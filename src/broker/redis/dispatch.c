@@ -91,7 +91,8 @@ static void dispatch_filled(struct broker *broker)
     struct redis_reply reply;
     for (size_t i = 0; i < d->count; i++) {
         struct half *half = &d->halves[i];
-        (void)!DISPATCH_ASK(d, half, 0, &arena, &reply, STR("filled"), str_of(half->token));
+        (void)!DISPATCH_ASK(d, half, 0, &arena, &reply, STR("filled"), str_of(half->token),
+                            str_of(half->identity));
         half->token[0] = '\0';
     }
 }
@@ -182,13 +183,24 @@ static size_t dispatch_memory(const struct broker *broker)
     return bytes;
 }
 
+static struct str base_of(struct str prefix, struct arena *arena)
+{
+    return arena_printf(arena, STR_FMT "{dispatch%d}:",
+                        STR_ARG(str_absent(prefix) ? STR("errand:") : prefix), BROKER_LAYOUT);
+}
+
+struct str broker_home_key(struct str prefix, struct arena *arena)
+{
+    return arena_printf(arena, STR_FMT "probe", STR_ARG(base_of(prefix, arena)));
+}
+
 static void name_keys(struct dispatch *d, const struct broker_options *options)
 {
     struct str prefix = str_absent(options->prefix) ? STR("errand:") : options->prefix;
     struct str node = str_absent(options->node) ? STR("-") : options->node;
     d->prefix = arena_str(&d->texts, prefix);
     d->node = arena_str(&d->texts, node);
-    d->base = arena_printf(&d->texts, STR_FMT "{dispatch3}:", STR_ARG(prefix));
+    d->base = base_of(prefix, &d->texts);
     d->any_keys = any_keys(prefix, &d->texts);
     d->channel = arena_printf(&d->texts, STR_FMT "wake", STR_ARG(prefix));
     redis_script_init(&d->script, str_of(lua_dispatch));
@@ -200,8 +212,8 @@ static bool open_half(struct dispatch *d, struct str url, const struct tls_files
                       struct err *err)
 {
     struct half *half = &d->halves[d->count];
-    struct str probe = arena_printf(&d->texts, STR_FMT "probe", STR_ARG(d->base));
-    const struct redis_options options = {.url = url, .tls = *tls, .probe_key = probe};
+    const struct redis_options options = {
+        .url = url, .tls = *tls, .probe_key = broker_home_key(d->prefix, &d->texts)};
     if (!redis_open(&options, &half->redis, err)) {
         return false;
     }

@@ -8,7 +8,8 @@
  *
  * A half answers questions only while its sentinel key is there: a flush removes it, and so does a
  * sender whose changes did not arrive. broker_filled() puts it back when everything was offered
- * again.
+ * again. It names the data that was filled: a replica that is promoted has the sentinel of the
+ * former server, but perhaps not all that this one had acknowledged.
  *
  * Thread: engine.
  *
@@ -31,6 +32,7 @@
 #define LOCKS_MAX       20000 /* changes of locks kept for a Redis that is away */
 #define WAKE_QUEUES_MAX 64    /* more are told as "*" */
 #define TOKEN_TEXT      17
+#define IDENTITY_TEXT   48
 #define CURSOR_TEXT     24       /* a number of Redis' own */
 #define LOCK_MS         "600000" /* of a running attempt's lock, renewed while it lives */
 /* Of a lock whose attempt is not yet stored: a node that dies in between leaves it behind, and
@@ -49,9 +51,13 @@ struct half {
     struct redis *redis;
     enum broker_health health; /* as last seen; see dispatch_health() */
     bool more;                 /* its script has not brought back all that was let go */
-    char token[TOKEN_TEXT];    /* of a filling that was begun here; "": none */
-    char cursor[CURSOR_TEXT];  /* where tidying goes on; "": it has not begun */
-    bool tidy;                 /* nothing of an older layout is left */
+    /* Of the data there; "": it does not say. `unproven`: a new connection, and the sentinel may be
+     * that of a server which had more. */
+    char identity[IDENTITY_TEXT];
+    bool unproven;
+    char token[TOKEN_TEXT];   /* of a filling that was begun here; "": none */
+    char cursor[CURSOR_TEXT]; /* where tidying goes on; "": it has not begun */
+    bool tidy;                /* nothing of an older layout is left */
     struct arena texts;
     struct change *changes; /* gathered */
     size_t count, room, work;

@@ -2,7 +2,12 @@
 -- are worth something. Each answer begins with it. SPDX-License-Identifier: MIT
 local looks = {change = change, take = take, has = has}
 
+-- [IDENTITY]: a sentinel of other data than these came here from a server that had more, or other hints.
 function looks.health()
+    local of = ARGV[2] and ARGV[2] ~= '' and redis.call('GET', base .. 'filled')
+    if of and of ~= ARGV[2] then
+        lost()
+    end
     return {is_filled()}
 end
 
@@ -46,11 +51,11 @@ function looks.fill()
     return {is_filled(), redis.call('GET', base .. 'filling')}
 end
 
--- TOKEN: everything was offered since looks.fill() gave it, unless something was lost again meanwhile.
+-- TOKEN IDENTITY: everything was offered since looks.fill() gave it, unless something was lost again meanwhile.
 -- No token: it is filled in any case.
 function looks.filled()
     if ARGV[2] == '' or redis.call('GET', base .. 'filling') == ARGV[2] then
-        redis.call('SET', base .. 'filled', '1')
+        redis.call('SET', base .. 'filled', ARGV[3])
         redis.call('DEL', base .. 'filling')
     end
     return {is_filled()}
