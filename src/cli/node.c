@@ -116,9 +116,8 @@ static bool open_stores(struct node *node, struct err *err)
     node->broker_options.node = str_of(node->id);
     node->broker_options.ready = engine_ready;
     node->broker_options.arg = &node->engine;
-    return open_door(node, err) && store_open(&store, &node->store, err) &&
-           node_read_shared(node, err) && check_exposure(node, err) &&
-           broker_open(&node->broker_options, &node->broker, err);
+    return open_door(node, err) && node_open_store(node, &store, err) &&
+           check_exposure(node, err) && broker_open(&node->broker_options, &node->broker, err);
 }
 
 /* Commands of a server that was killed are ended by their minders, at once but not in no time. The

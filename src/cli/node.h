@@ -113,6 +113,11 @@ bool node_has_crew(const struct node *node);
 /* node_faktory.c: where [faktory] listen asks for it. */
 MUST_CHECK bool node_start_faktory(struct node *node, struct err *err);
 
+/* node_wait.c: opens it and reads what is shared there, after waiting for a database that boots
+ * later; SIGTERM ends the process meanwhile. */
+MUST_CHECK bool node_open_store(struct node *node, const struct store_options *options,
+                                struct err *err);
+
 /* node_fleet.c: among others, where the store is shared. */
 struct engine_host node_engine_host(struct node *node);               /* events go to others too */
 MUST_CHECK bool node_read_shared(struct node *node, struct err *err); /* before anybody comes */

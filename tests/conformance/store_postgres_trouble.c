@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "store/postgres/pg.h"
 #include "store_postgres.h"
 #include "store_postgres_pair.h"
 
@@ -215,6 +216,35 @@ TEST(a_server_that_is_not_there_is_told_soon_and_without_its_password)
     CHECK_STR(str_of(err.field), "store");
     CHECK(strstr(err.text, "s3cr3t") == NULL);
     CHECK(clock_real_mono_us() - began_us < 30 * INT64_C(1000000));
+}
+
+TEST(whoever_pauses_tries_again_when_another_got_through)
+{
+    char socket_path[160], folder[] = "/tmp/errand-pg-XXXXXX", link[64], url[256];
+    struct err err = ERR_INIT, away = ERR_INIT;
+    struct pg_address address = {.keys = NULL};
+    struct pg pausing, other;
+    CHECK(mkdtemp(folder) != NULL);
+    place_socket(socket_path, sizeof socket_path);
+    char *name = strrchr(socket_path, '/'), *port = strrchr(socket_path, '.') + 1;
+    *name = '\0';
+    snprintf(link, sizeof link, "%s/server", folder);
+    snprintf(url, sizeof url, "postgres://postgres@/postgres?host=%s&port=%s", link, port);
+    CHECK_OK(pg_address_parse(str_of(url), &address, &err));
+    pg_init(&pausing, &address);
+    pg_init(&other, &address);
+    pausing.failures = 100; /* so it pauses as long as anybody */
+    CHECK(!pg_ready(&pausing, PG_READY_MS, NULL));
+    CHECK(!pg_ready(&pausing, PG_READY_MS, &away));
+    CHECK_STR(str_of(away.text), "PostgreSQL is away");
+    CHECK_EQ(symlink(socket_path, link), 0); /* the server is back */
+    CHECK_OK(pg_ready(&other, 10 * PG_READY_MS, &err));
+    CHECK_OK(pg_ready(&pausing, 10 * PG_READY_MS, &err));
+    pg_fini(&pausing);
+    pg_fini(&other);
+    pg_address_fini(&address);
+    CHECK_EQ(unlink(link), 0);
+    CHECK_EQ(rmdir(folder), 0);
 }
 
 /* ---- Two on one row ---- */

@@ -182,6 +182,9 @@ static bool read_epoch(struct pg_store *store, struct err *err)
 static bool open_once(struct pg_store *store, const struct store_options *options, struct err *err)
 {
     if (!pg_ready(&store->pg, OPEN_WAIT_MS, err)) {
+        if (store->pg.denied && err != NULL) {
+            err->kind = ERR_INVALID; /* waiting would not help */
+        }
         return false;
     }
     /* Texts are sent as UTF-8 and must come back as such. */

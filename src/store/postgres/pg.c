@@ -17,6 +17,8 @@
 #define ANSWER_MAX_US   (20 * 1000000) /* statements end before by themselves: limits */
 #define PAUSE_MIN_US    100000         /* before the second attempt; doubles up to the next */
 #define PAUSE_MAX_US    2000000
+#define SEVERITY_END    ":  " /* of a message of the server; its SQLSTATE follows */
+#define SQLSTATE_LEN    5
 #define PAUSE_DOUBLINGS 5
 #define TEXT_MAX        (64 * KIB) /* of a statement with its suffix */
 
@@ -92,7 +94,7 @@ void pg_address_fini(struct pg_address *address)
     pg_plans_fini(&address->plans);
 }
 
-void pg_init(struct pg *pg, const struct pg_address *address)
+void pg_init(struct pg *pg, struct pg_address *address)
 {
     *pg = (struct pg){.address = address};
     rand_init(&pg->rand);
@@ -140,12 +142,35 @@ static void plan_retry(struct pg *pg)
     int64_t pause = PAUSE_MIN_US << MIN(pg->failures, PAUSE_DOUBLINGS);
     pause = MIN(pause, PAUSE_MAX_US);
     pause = pause / 2 + (int64_t)rand_below(&pg->rand, (uint64_t)pause / 2 + 1);
-    pg->retry_at_us = clock_real_mono_us() + pause;
+    pg->failed_us = clock_real_mono_us();
+    pg->retry_at_us = pg->failed_us + pause;
     pg->failures++;
+}
+
+static bool is_class(const char *state, const char *class)
+{
+    return strncmp(state, class, strlen(class)) == 0;
+}
+
+/* Whether it is for a person to mend: who we are (class 28), or a database that is not there. libpq
+ * tells the SQLSTATE of a connection that failed in its text alone: "FATAL:  28P01: …". */
+static bool is_denied(const PGconn *conn)
+{
+    const char *at = conn == NULL ? NULL : strstr(PQerrorMessage(conn), SEVERITY_END);
+    while (at != NULL) {
+        at += strlen(SEVERITY_END);
+        if (strlen(at) > SQLSTATE_LEN && at[SQLSTATE_LEN] == ':' &&
+            (is_class(at, "28") || is_class(at, "3D000"))) {
+            return true;
+        }
+        at = strstr(at, SEVERITY_END);
+    }
+    return conn != NULL && PQconnectionNeedsPassword(conn);
 }
 
 static bool refuse_connection(struct pg *pg, struct err *err)
 {
+    pg->denied = is_denied(pg->conn);
     fail_pg(pg, "connect to PostgreSQL", err);
     pg_drop(pg);
     plan_retry(pg);
@@ -170,7 +195,9 @@ static bool wait_for(PGconn *conn, short events, int64_t until_us)
 
 static bool begin_connecting(struct pg *pg, struct err *err)
 {
-    if (clock_real_mono_us() < pg->retry_at_us) {
+    /* Who is told that the server is back must not be sent away by another's pause. */
+    bool back = atomic_load(&pg->address->met_us) > pg->failed_us;
+    if (!back && clock_real_mono_us() < pg->retry_at_us) {
         return err_set(err, ERR_UNAVAILABLE, "PostgreSQL is away");
     }
     pg->conn = PQconnectStartParams(pg->address->keys, pg->address->values, 0);
@@ -178,6 +205,7 @@ static bool begin_connecting(struct pg *pg, struct err *err)
         return refuse_connection(pg, err);
     }
     PQsetNoticeProcessor(pg->conn, ignore_notice, NULL);
+    PQsetErrorVerbosity(pg->conn, PQERRORS_VERBOSE); /* until it is connected: is_denied() */
     pg->connecting = true;
     pg->give_up_us = clock_real_mono_us() + CONNECT_MAX_US;
     return true;
@@ -197,8 +225,10 @@ static bool go_on_connecting(struct pg *pg, int64_t until_us, struct err *err)
             return refuse_connection(pg, err);
         }
     }
-    pg->connecting = false;
+    pg->connecting = pg->denied = false;
     pg->failures = 0;
+    PQsetErrorVerbosity(pg->conn, PQERRORS_DEFAULT);
+    atomic_store(&pg->address->met_us, clock_real_mono_us());
     return PQenterPipelineMode(pg->conn) == 1 || refuse_connection(pg, err);
 }
 
@@ -215,11 +245,6 @@ bool pg_ready(struct pg *pg, int64_t wait_ms, struct err *err)
 }
 
 /* ---- Running ---- */
-
-static bool is_class(const char *state, const char *class)
-{
-    return strncmp(state, class, strlen(class)) == 0;
-}
 
 /* What the five letters of an SQLSTATE mean for whoever called. */
 static enum err_kind kind_of(const char *state)

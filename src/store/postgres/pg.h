@@ -14,6 +14,8 @@
 #ifndef ERRAND_STORE_POSTGRES_PG_H
 #define ERRAND_STORE_POSTGRES_PG_H
 
+#include <stdatomic.h>
+
 #include "base/err.h"
 #include "base/rand.h"
 #include "postgres_sql.h"
@@ -26,17 +28,20 @@
 struct pg_address {
     const char **keys, **values; /* owned; ended by NULL */
     struct pg_plans plans;       /* what the server there has kept */
+    _Atomic int64_t met_us;      /* when somebody last got through to it */
 };
 MUST_CHECK bool pg_address_parse(struct str url, struct pg_address *out, struct err *err);
 void pg_address_fini(struct pg_address *address);
 
 struct pg {
-    const struct pg_address *address;
+    struct pg_address *address;
     PGconn *conn;        /* NULL: none */
     bool connecting;     /* not yet usable */
     int64_t give_up_us;  /* connecting: until then */
-    int64_t retry_at_us; /* none: not before then */
+    int64_t failed_us;   /* the last attempt */
+    int64_t retry_at_us; /* none: not before then, unless another got through meanwhile */
     int failures;        /* in a row */
+    bool denied;         /* the last attempt to connect: by who we are, or no such database */
     bool useless;        /* this server cannot serve: shutting down, or a standby by now */
     enum { PG_UNKNOWN, PG_OURS, PG_SHARED } session;
     bool never_ours;   /* a statement that we had prepared was not there */
@@ -44,7 +49,7 @@ struct pg {
     struct rand rand;
 };
 
-void pg_init(struct pg *pg, const struct pg_address *address);
+void pg_init(struct pg *pg, struct pg_address *address);
 void pg_fini(struct pg *pg);
 
 /* Connected, or ERR_UNAVAILABLE after at most `wait_ms`. */
