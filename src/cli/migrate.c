@@ -13,18 +13,19 @@ struct migrate {
 
 static bool migrate(struct str url, struct err *err)
 {
+    const struct store_options all = {.url = url, .tidies_for = STR(ERRAND_VERSION)};
     struct store *store = NULL;
     /* A store that opens without migrating is as new as this build. */
-    if (store_open(&(struct store_options){.url = url, .no_migrate = true}, &store, NULL)) {
-        store_close(store);
-        printf("errand: " STR_FMT " is up to date\n", STR_ARG(url));
-        return true;
-    }
-    if (!store_open(&(struct store_options){.url = url}, &store, err)) {
+    bool new = store_open(&(struct store_options){.url = url, .no_migrate = true}, &store, NULL);
+    store_close(store);
+    store = NULL;
+    if (!store_open(&all, &store, err)) {
         return false;
     }
     store_close(store);
-    printf("errand: " STR_FMT " now has the schema of errand " ERRAND_VERSION "\n", STR_ARG(url));
+    printf(new ? "errand: " STR_FMT " is up to date\n"
+               : "errand: " STR_FMT " now has the schema of errand " ERRAND_VERSION "\n",
+           STR_ARG(url));
     return true;
 }
 
@@ -52,7 +53,8 @@ const struct verb migrate_verb = {
     .summary = "bring the store's schema up to date",
     .about =
         "Upgrades the schema, forwards only. errand serve does it by itself unless told not to\n"
-        "with --no-migrate. An embedded store must not be in use by a server.",
+        "with --no-migrate. An embedded store must not be in use by a server. In PostgreSQL it\n"
+        "also drops the functions that other versions left, once no node of one runs.",
     .examples = "# before serve --no-migrate\nerrand migrate --data DIR",
     .options = migrate_options,
     .size = sizeof(struct migrate),

@@ -31,6 +31,9 @@ struct store_options {
     struct str url;
     bool no_migrate; /* refuse an old schema instead of upgrading it */
     bool read_only;  /* for `errand doctor` beside a running server */
+    /* For `errand migrate`: this errand's version. What others have left behind in the schema goes,
+     * if no node of another version lives. Absent: it stays. */
+    struct str tidies_for;
 };
 MUST_CHECK bool store_open(const struct store_options *options, struct store **out,
                            struct err *err);

@@ -206,11 +206,11 @@ def a_deadlock_while_a_store_is_opened_is_tried_again(nest):
     fleet.sql(TRIPS)
     trip(fleet, 4)
     check("up to date" in nest.run(*migrate).stdout, "it was not opened")
-    same(fleet.sql("SELECT last_value FROM trips"), "5")
+    same(fleet.sql("SELECT last_value FROM trips"), "6")  # four were refused, then it is opened to look and to tidy up
     trip(fleet, 1000)
     said = nest.run(*migrate, expect=1).stderr
     check("40P01" in said, said)
-    check(int(fleet.sql("SELECT last_value FROM trips")) <= 10, "it was tried again and again")
+    check(int(fleet.sql("SELECT last_value FROM trips")) <= 20, "it was tried again and again")
     trip(fleet, 3)
     fleet.add()
     fleet.wait_leader()

@@ -199,6 +199,9 @@ static bool open_once(struct pg_store *store, const struct store_options *option
     if (!options->read_only && !options->no_migrate) {
         pg_plans_open(&store->address.plans, &store->pg);
     }
+    if (!str_absent(options->tidies_for)) {
+        pg_plans_tidy(&store->address.plans, &store->pg, options->tidies_for);
+    }
     return options->read_only ? read_epoch(store, err) : begin_writing(store, err);
 }
 

@@ -256,6 +256,7 @@ static enum err_kind kind_of(const char *state)
         {"40", ERR_CONFLICT},       /* deadlock, serialization: begin again */
         {"23505", ERR_CONFLICT},    /* another node took the same key meanwhile */
         {"22012", ERR_CONFLICT},    /* what was taken for certain was not: see tx.c */
+        {"42883", ERR_CONFLICT},    /* a function of ours is gone: begin again without (plan.h) */
         {"08", ERR_UNAVAILABLE},    /* connection */
         {"25006", ERR_UNAVAILABLE}, /* a standby: somebody else is the server now */
         {"53", ERR_UNAVAILABLE},    /* disk full, too many connections */
@@ -280,6 +281,7 @@ static bool fail_result(struct pg *pg, const PGresult *result, const char *doing
     const char *text = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
     state = state == NULL ? "08006" : state; /* libpq's own: the connection */
     pg->never_ours |= is_class(state, "26000");
+    pg->no_functions |= is_class(state, "42883");
     pg->useless = is_class(state, "08") || is_class(state, "57P") || is_class(state, "25006") ||
                   is_class(state, "26000");
     return err_set(err, kind_of(state), "%s: %s (PostgreSQL %s)", doing,
@@ -326,7 +328,8 @@ static bool send_prepared(struct pg *pg, struct pg_call *call, int number, int c
 static bool send_text(struct pg *pg, struct pg_call *call, int count, const struct args_view *view)
 {
     SCOPED(buf_fini) struct buf longer = BUF_INIT(TEXT_MAX);
-    const char *kept = pg_plan_call(&pg->address->plans, call->sql, call->suffix);
+    const char *kept =
+        pg->no_functions ? NULL : pg_plan_call(&pg->address->plans, call->sql, call->suffix);
     return PQsendQueryParams(pg->conn, kept != NULL ? kept : whole_text(call, &longer), count,
                              view->types, view->values, view->lengths, view->formats, 1) == 1;
 }

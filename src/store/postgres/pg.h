@@ -45,6 +45,7 @@ struct pg {
     bool useless;        /* this server cannot serve: shutting down, or a standby by now */
     enum { PG_UNKNOWN, PG_OURS, PG_SHARED } session;
     bool never_ours;   /* a statement that we had prepared was not there */
+    bool no_functions; /* a function that keeps a plan was not there (plan.h) */
     uint64_t prepared; /* in this session: bits, by pg_plan_number() */
     struct rand rand;
 };

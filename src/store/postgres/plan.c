@@ -241,6 +241,30 @@ void pg_plans_open(struct pg_plans *plans, struct pg *pg)
     }
 }
 
+void pg_plans_tidy(const struct pg_plans *plans, struct pg *pg, struct str version)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    SCOPED(args_fini) struct args args;
+    struct err err = ERR_INIT;
+    struct str *names = arena_array(&arena, struct str, plans->count);
+    for (size_t i = 0; i < plans->count; i++) {
+        names[i] = str_of(name_of(&arena, &plans->at[i]));
+    }
+    args_init(&args, false);
+    arg_texts(&args, names, plans->count);
+    arg_text(&args, version);
+    struct pg_call call = {.sql = PG_FIND_OTHER_PLANS, .args = &args};
+    if (plans->count == 0 || !pg_run(pg, &call, 1, &err)) {
+        log_debug("functions of other versions: %s", err.text);
+        return;
+    }
+    struct str script = get_str(call.result, 0, 0);
+    if (!str_absent(script) && !pg_script(pg, arena_c_text(&arena, script), &err)) {
+        log_warn("functions of other versions are left in the schema: %s", err.text);
+    }
+    pg_calls_fini(&call, 1);
+}
+
 void pg_plans_fini(struct pg_plans *plans)
 {
     arena_fini(&plans->arena);

@@ -6,7 +6,8 @@
  * in the schema: a function's plans are kept by whichever server process runs it.
  *
  * A function is named for the bytes of its statement, so nodes of different versions each have
- * their own. Where functions cannot be made (no right to), the statements are sent as they are.
+ * their own. Where functions cannot be made (no right to), or are gone, the statements are sent as
+ * they are.
  *
  * Thread: made once, when the store is opened; read by all.
  *
@@ -35,6 +36,8 @@ struct pg_plans {
 
 /* Makes what is missing. Never fails: what cannot be kept is not. */
 void pg_plans_open(struct pg_plans *plans, struct pg *pg);
+/* Functions of other versions go, if no node of another than `version` lives. */
+void pg_plans_tidy(const struct pg_plans *plans, struct pg *pg, struct str version);
 void pg_plans_fini(struct pg_plans *plans);
 
 /* The text to send instead of the statement; NULL: itself. */

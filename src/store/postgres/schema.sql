@@ -14,6 +14,13 @@ SELECT version, oldest_reader, epoch FROM meta;
 INSERT INTO meta (version, oldest_reader) VALUES ($version, $oldest_reader)
 ON CONFLICT (one) DO UPDATE SET version = excluded.version, oldest_reader = excluded.oldest_reader;
 
+-- name: find_other_plans
+-- Functions (plan.h) but for those named, as a script that drops them; not while a node of another version lives: it may call them.
+SELECT string_agg('DROP FUNCTION ' || p.oid::regprocedure, '; ')
+  FROM pg_catalog.pg_proc p
+ WHERE p.pronamespace = current_schema()::regnamespace AND p.proname ~ '^errand_[0-9a-f]{16}$' AND p.proname <> ALL ($names::text[])
+   AND NOT EXISTS (SELECT 1 FROM node WHERE seen_ms > @now_ms - 15000 AND convert_from(body, 'UTF8')::jsonb ->> 'version' IS DISTINCT FROM $version::text);
+
 -- name: lock_schema
 -- One node migrates at a time; the lock ends with the transaction. 'Errd' is its name.
 SELECT pg_advisory_xact_lock(x'45727264'::integer, 1);
