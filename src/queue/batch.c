@@ -106,11 +106,13 @@ void batch_need(struct batch *batch, struct task_id id, bool whole)
     batch->missing += !counted && is_missing(item);
 }
 
-void batch_need_start(struct batch *batch, struct task_id id)
+void batch_need_start(struct batch *batch, const struct hint *hint)
 {
-    bool first = find(batch, id) == NULL;
-    batch_need(batch, id, true);
-    find(batch, id)->starts = first;
+    bool first = find(batch, hint->id) == NULL;
+    batch_need(batch, hint->id, true);
+    struct item *item = find(batch, hint->id);
+    item->starts = first;
+    item->queued_ms = hint->queued_ms;
 }
 
 void batch_need_end(struct batch *batch, struct task_id id, uint64_t token)
@@ -130,6 +132,7 @@ static size_t list_missing(struct batch *batch, struct task_load *loads, struct 
                                           .arena = &batch->arena,
                                           .whole = item->whole,
                                           .starts = item->starts,
+                                          .queued_ms = item->queued_ms,
                                           .token = item->token};
             items[n++] = item;
         }

@@ -98,7 +98,7 @@ bool batch_save(struct batch *batch);
 
 void batch_need(struct batch *batch, struct task_id id, bool whole);
 /* The same, whole, of a task that is only to be started: its row need not be locked. */
-void batch_need_start(struct batch *batch, struct task_id id);
+void batch_need_start(struct batch *batch, const struct hint *hint);
 /* ... of one whose attempt is only to be ended. */
 void batch_need_end(struct batch *batch, struct task_id id, uint64_t token);
 bool batch_load(struct batch *batch); /* everything that was needed and is not there yet */

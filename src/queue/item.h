@@ -18,6 +18,7 @@ struct item {
     bool loaded, found;
     bool whole, has_whole; /* asked for, and loaded */
     bool starts;           /* nobody asked for it but a claim */
+    int64_t queued_ms;     /* ... which was told that it is queued since then */
     uint64_t token;        /* nobody asked for it but whoever ends this attempt; 0: others did */
     struct task was, now;
     const void *owner; /* who changed it; NULL: nobody yet */

@@ -285,7 +285,7 @@ size_t claim_propose(struct batch *batch, struct command *command)
     claim->proposal = batch->proposals_count;
     for (size_t i = 0; i < n; i++) {
         if (str_absent(hints[i].document)) {
-            batch_need_start(batch, hints[i].id);
+            batch_need_start(batch, &hints[i]);
         } else {
             batch_need(batch, hints[i].id, true);
         }

@@ -74,8 +74,10 @@ void tx_close(struct tx **tx); /* rolls back what was not committed; NULL is wel
 struct task_load {
     struct task_id id;
     struct arena *arena;
-    bool whole;     /* false: without payload, metadata, tags and result */
-    bool starts;    /* it is loaded to be started, if it can be */
+    bool whole;        /* false: without payload, metadata, tags and result */
+    bool starts;       /* it is loaded to be started, if it can be */
+    int64_t queued_ms; /* of one that is to be started: since when, by its hint. Of one that was
+                          created here and is queued since then the store may tell from memory */
     uint64_t token; /* of the attempt that is to be ended; 0: none. Of one that began here the store
                        may tell from memory, and then the end alone decides as a start does */
     bool found;

@@ -84,6 +84,11 @@ void arg_small(struct args *args, int32_t value)
     put_u32(put(args, PG_INT4, sizeof value), (uint32_t)value);
 }
 
+void arg_xid(struct args *args, uint32_t value)
+{
+    put_u32(put(args, PG_XID, sizeof value), value);
+}
+
 void arg_bool(struct args *args, bool value)
 {
     buf_char(put(args, PG_BOOL, 1), value);
@@ -184,6 +189,8 @@ static unsigned array_of(unsigned type)
         return 1007;
     case PG_TEXT:
         return 1009;
+    case PG_XID:
+        return 1011;
     case PG_REAL:
         return 1022;
     default:

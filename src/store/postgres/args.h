@@ -26,6 +26,7 @@ enum pg_type {
     PG_INT8 = 20,
     PG_INT4 = 23,
     PG_TEXT = 25,
+    PG_XID = 28,
     PG_REAL = 701
 };
 #define PG_UUID 2950
@@ -51,6 +52,7 @@ void args_clear(struct args *args); /* as new, memory kept */
 void arg_int(struct args *args, int64_t value);
 void arg_optional_int(struct args *args, int64_t value, bool given); /* else NULL */
 void arg_small(struct args *args, int32_t value);
+void arg_xid(struct args *args, uint32_t value);
 void arg_bool(struct args *args, bool value);
 void arg_real(struct args *args, double value);
 void arg_optional(struct args *args, double value);  /* negative: NULL */

@@ -95,6 +95,7 @@ static void add_relations(struct pg_tx *tx, struct chunk *chunk, const struct ta
         arg_id(&chunk->depends, task->depends[i]);
         args_row_end(&chunk->depends);
         ties_add(tx, task->depends[i], true);
+        fresh_drop(&tx->store->fresh, task->depends[i]); /* its row will say so */
     }
 }
 
@@ -144,6 +145,7 @@ static void add_task(struct pg_tx *tx, struct chunk *chunk, const struct task *t
     if (kind == KIND_PLAIN) {
         chunk->plain = &task->backoff;
         args_plain(args, task);
+        fresh_add(&tx->store->fresh, task);
     } else {
         args_order(args, task, &chunk->scratch);
         args_due(args, task);

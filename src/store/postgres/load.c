@@ -9,6 +9,7 @@
  * Thread: engine. Keeps: rule 1.
  *
  * SPDX-License-Identifier: MIT */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "store/postgres/postgres.h"
 #include "store/postgres/row.h"
@@ -28,6 +29,7 @@ struct tie {
     bool dependents, dependencies;
     bool locked; /* its row: nobody else can change it until the transaction ends */
     bool whole;
+    uint32_t made;         /* by which transaction, if memory told of it (fresh.h) */
     enum task_state state; /* as it was loaded */
 };
 
@@ -67,6 +69,12 @@ bool ties_unlocked(const struct pg_tx *tx, struct task_id id)
 {
     const struct tie *tie = tie_find(tx, id);
     return tie != NULL && !tie->locked;
+}
+
+uint32_t ties_made(const struct pg_tx *tx, struct task_id id)
+{
+    const struct tie *tie = tie_find(tx, id);
+    return tie == NULL || tie->locked ? 0 : tie->made;
 }
 
 void ties_add(struct pg_tx *tx, struct task_id id, bool dependents)
@@ -235,18 +243,38 @@ static bool look_back(struct pg_tx *tx, struct task_load **missing, size_t *n, s
     return true;
 }
 
+/* What memory knows well enough: an attempt that began here, or a task that was created here. */
+static bool recall(struct pg_tx *tx, struct task_load *load, int64_t now_us)
+{
+    struct pg_store *store = tx->store;
+    struct task fresh;
+    uint32_t made = 0;
+    if (store->careful) {
+        fresh_drop(&store->fresh, load->id); /* it may be what went wrong */
+    }
+    if (store->careful || tie_find(tx, load->id) != NULL) {
+        return false;
+    }
+    const struct task *known = held_find(&store->held, load->id, load->token);
+    if (known == NULL && load->starts &&
+        fresh_read(&store->fresh, load->id, load->queued_ms, now_us, &fresh, &made)) {
+        known = &fresh;
+    }
+    if (known != NULL) {
+        give(tx, load, known, false)->made = made;
+    }
+    return known != NULL;
+}
+
 /* Those that memory does not know well enough. */
 static size_t list_missing(struct pg_tx *tx, struct task_load *loads, size_t n,
                            struct task_load **missing)
 {
+    int64_t now_us = clock_real_mono_us();
     size_t count = 0;
     for (size_t i = 0; i < n; i++) {
-        const struct task *known =
-            tx->store->careful ? NULL : held_find(&tx->store->held, loads[i].id, loads[i].token);
         loads[i].found = false;
-        if (known != NULL && tie_find(tx, loads[i].id) == NULL) {
-            give(tx, &loads[i], known, false);
-        } else {
+        if (!recall(tx, &loads[i], now_us)) {
             missing[count++] = &loads[i];
         }
     }

@@ -52,6 +52,7 @@ static void pg_close_store(struct store *base)
     arena_fini(&store->tx.arena);
     counts_fini(&store->counts);
     held_fini(&store->held);
+    fresh_fini(&store->fresh);
     pg_address_fini(&store->address);
     mem_free(store);
 }
@@ -236,6 +237,7 @@ bool postgres_store_open(struct str rest, const struct store_options *options, s
     store->store.ops = &ops;
     counts_init(&store->counts);
     held_init(&store->held);
+    fresh_init(&store->fresh);
     args_init(&store->tx.attempts, true);
     args_init(&store->tx.logs, true);
     pg_init(&store->pg, &store->address);

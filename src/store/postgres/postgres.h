@@ -14,6 +14,7 @@
 
 #include "store/counts.h"
 #include "store/ops.h"
+#include "store/postgres/fresh.h"
 #include "store/postgres/held.h"
 #include "store/postgres/pg.h"
 
@@ -27,6 +28,7 @@ struct pg_tx {
     bool open;
     bool begun;    /* BEGIN was sent: it goes along with the first statement */
     uint64_t mark; /* its number in this store; 0: nothing was written yet */
+    uint32_t xid;  /* its number in PostgreSQL, once that has told it; 0: not yet */
     struct count_change counts;
     struct args attempts, logs;             /* written with the commit */
     struct pg_call pending[TX_PENDING_MAX]; /* statements that wait for it; they own their args */
@@ -51,6 +53,7 @@ struct pg_store {
     int64_t node; /* 0: reading only */
     uint64_t epoch;
     struct held held;
+    struct fresh fresh;
     struct counts counts;       /* slots for queues; the figures themselves are in the rows */
     bool removed_tasks;         /* some since counters were last dropped */
     int64_t drop_counters_us;   /* real, monotonic: not before */
@@ -118,6 +121,8 @@ void ties_add(struct pg_tx *tx, struct task_id id, bool dependents);
 /* Whether a task that was loaded in this transaction is locked, or not. */
 bool ties_locked(const struct pg_tx *tx, struct task_id id);
 bool ties_unlocked(const struct pg_tx *tx, struct task_id id);
+/* The transaction that created what memory told of it (fresh.h); 0: its row told. */
+uint32_t ties_made(const struct pg_tx *tx, struct task_id id);
 /* Those that others are going to depend on are locked, and are what was loaded, or it is a
  * conflict. */
 bool ties_lock(struct pg_tx *tx, const struct task_id *ids, size_t n, struct err *err);

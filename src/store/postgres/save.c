@@ -179,6 +179,7 @@ static void args_narrow(const struct pg_tx *tx, struct args *args, enum way way,
     arg_small(args, was->attempt);
     arg_bool(args, sure);
     if (way == WAY_START) {
+        arg_xid(args, ties_made(tx, was->id));
         arg_int(args, now->started_ms);
         arg_int(args, (int64_t)now->token);
         arg_bytes(args, now->worker);
@@ -286,6 +287,7 @@ static void add_attempt(struct pg_tx *tx, const struct task_change *change)
 /* What goes with a change that was applied. */
 static void follow(struct pg_tx *tx, const struct task_change *change)
 {
+    fresh_drop(&tx->store->fresh, change->was->id);
     if (change->was->state != change->now->state) {
         pg_count(tx, change->was->queue, change->was->state, -1);
         pg_count(tx, change->was->queue, change->now->state, 1);

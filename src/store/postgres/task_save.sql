@@ -52,9 +52,9 @@ freed AS (
 )
 
 -- name: start_tasks
--- Queued tasks begin an attempt.
+-- Queued tasks begin an attempt. `made`: the transaction that created it, where nobody looked at its row since (fresh.h); 0: somebody did.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_attempt integer, sure boolean, started_ms bigint, token bigint, worker bytea, lease_ms bigint,
+    SELECT @rows(id uuid, was_attempt integer, sure boolean, made xid, started_ms bigint, token bigint, worker bytea, lease_ms bigint,
                  lease_until_ms bigint),
            generate_subscripts($id, 1) AS n
 ), changed AS (
@@ -64,7 +64,7 @@ WITH c AS MATERIALIZED (
            log_bytes = 0, progress = NULL, progress_message = NULL, error_code = NULL, error_message = NULL, error_detail = NULL,
            due_ms = least(c.lease_until_ms, CASE WHEN t.timeout_ms > 0 THEN c.started_ms + t.timeout_ms END), offered = true
       FROM c
-     WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = :QUEUED AND t.attempt = c.was_attempt
+     WHERE t.id = ANY ($id) AND t.id = c.id AND t.state = :QUEUED AND t.attempt = c.was_attempt AND c.made IN (t.xmin, '0'::xid)
     RETURNING c.n
 )
 @applied

@@ -43,8 +43,8 @@ SELECT 1 / CASE WHEN (extract(epoch FROM pg_postmaster_start_time()) * 1000000):
                  AND (SELECT oldest_reader FROM meta) <= $version::integer THEN 1 ELSE 0 END;
 
 -- name: raise_mark
--- This transaction's number in store $1, to ask later whether it was committed.
-INSERT INTO mark (node, number) VALUES ($node, $number) ON CONFLICT (node) DO UPDATE SET number = excluded.number;
+-- This transaction's number in store $1, to ask later whether it was committed; says its number in PostgreSQL, which what it creates bears.
+INSERT INTO mark (node, number) VALUES ($node, $number) ON CONFLICT (node) DO UPDATE SET number = excluded.number RETURNING pg_current_xact_id();
 
 -- name: read_outcome
 -- The number of the last transaction of store $1 that was committed.

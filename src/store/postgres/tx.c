@@ -42,6 +42,7 @@ bool pg_begin(struct store *base, struct tx **out, struct err *err)
     tx->open = true;
     tx->begun = false;
     tx->mark = 0;
+    tx->xid = 0;
     *out = &tx->tx;
     return true;
 }
@@ -65,6 +66,7 @@ static void forget(struct pg_tx *tx)
     args_clear(&tx->logs);
     drop_pending(tx);
     held_abandon(&tx->store->held);
+    fresh_abandon(&tx->store->fresh);
     map_fini(&tx->ties);
     tx->ties = MAP_INIT;
     map_fini(&tx->starts);
@@ -159,6 +161,9 @@ static bool run_trip(struct pg_tx *tx, struct pg_call *calls, size_t n, enum tx_
     }
     if (n > 0) {
         memcpy(calls, all + lead.count, n * sizeof *calls);
+    }
+    for (size_t i = 0; i < lead.count; i++) {
+        tx->xid = all[i].sql == PG_RAISE_MARK ? (uint32_t)get_int(all[i].result, 0, 0) : tx->xid;
     }
     pg_calls_fini(all, lead.count);
     drop_pending(tx);
@@ -299,6 +304,7 @@ bool pg_commit(struct tx *base, struct err *err)
     store->doubtful = tx->mark != 0 ? 0 : store->doubtful;
     store->careful = false;
     held_commit(&store->held);
+    fresh_commit(&store->fresh, tx->xid, clock_real_mono_us());
     forget(tx);
     store->commits++;
     store->commit_us_sum += clock_real_mono_us() - began_us;
