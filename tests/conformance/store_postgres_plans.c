@@ -104,3 +104,35 @@ TEST(the_oldest_is_found_along_the_index_and_nothing_is_sorted)
     check_plan(conn, PG_FIND_OLDEST_IN, true);
     PQfinish(conn);
 }
+
+/* A history of the same tasks. */
+static const char end_all[] =
+    "ALTER TABLE done SET (autovacuum_enabled = false);"
+    "INSERT INTO done (id, state, priority, attempt, retries, max_retries, timeout_ms, "
+    "scheduled_ms, queued_ms, started_ms, updated_ms, cancel_requested, token, outcome, lease_ms, "
+    "lease_until_ms, attempt_ended_ms, log_bytes, unmet, finished_ms, cancelled_ms) SELECT id, 5, "
+    "2, 1, 0, 3, 0, 0, 1000, 1000, 1000, false, 1, 1, 1, 0, 1000, 0, 0, 1000, 0 FROM task;"
+    "DELETE FROM task";
+
+TEST(retention_looks_at_each_of_its_tasks_once_and_by_itself)
+{
+    static const enum pg_id sweeps[] = {PG_SWEEP, PG_FIND_FAMILIES, PG_REMOVE_TASKS};
+    static const char *const never[] = {"Seq Scan on body", "Seq Scan on done", "Gather",
+                                        "Join Filter", "Hash Cond"};
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    PGconn *conn = PQconnectdb(((struct place *)b.place)->url);
+    run(conn, fill);
+    run(conn, end_all);
+    for (size_t i = 0; i < ARRAY_LEN(sweeps); i++) {
+        SCOPED(buf_fini) struct buf plan = BUF_INIT(64 * KIB);
+        explain(conn, sweeps[i], false, &plan);
+        for (size_t n = 0; n < ARRAY_LEN(never); n++) {
+            if (strstr(buf_c_text(&plan), never[n]) != NULL) {
+                print_error("%s:\n%s", pg_statements[sweeps[i]].name, buf_c_text(&plan));
+                CHECK(false);
+            }
+        }
+    }
+    PQfinish(conn);
+}

@@ -15,7 +15,7 @@
 #include "store/postgres/fleet.h"
 #include "store/postgres/postgres.h"
 
-enum { COLUMN_SERVER = 8, COLUMN_OLDEST_READER }; /* of limits */
+enum { COLUMN_SERVER = 9, COLUMN_OLDEST_READER }; /* of limits */
 
 int64_t pg_ground_server(const PGresult *limits)
 {

@@ -89,6 +89,8 @@ bool pg_remove(struct tx *base, const struct task_id *ids, size_t n, struct err 
 
 /* ---- Retention ---- */
 
+#define SWEEP_MOST 100 /* in one transaction: others wait for it */
+
 struct old_task {
     struct task_id id;
     int64_t finished_ms;
@@ -163,6 +165,7 @@ static bool sweep_look(struct pg_tx *tx, struct store_sweep *sweep, struct swept
 
 bool pg_sweep(struct tx *base, struct store_sweep *sweep, struct err *err)
 {
+    sweep->most = MIN(sweep->most, (size_t)SWEEP_MOST);
     SCOPED(swept_fini)
     struct swept swept = {.old = mem_array(NULL, MAX((size_t)1, sweep->most), sizeof *swept.old)};
     SCOPED(args_fini) struct args roots;

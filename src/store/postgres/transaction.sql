@@ -15,13 +15,14 @@ BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
 -- index; to read all of a table is never better, and to compile a plan takes longer than to run it. Statistics cannot be
 -- trusted: a hot table that was empty when it was last looked at may hold a million rows by now. So whatever joins an array
 -- with a table also names the array in a condition of its own: then no plan can look at more rows than that.
--- For the same reason one plan serves all values, and is made once (plan.h).
+-- For the same reason one plan serves all values, and is made once (plan.h). Nobody helps: to start another process takes longer than any of this.
 -- The last two columns say on whom we stand: which server this is, by the moment of its start, and whom its schema still admits (ground.c).
 SELECT set_config('lock_timeout', '5s', true), set_config('statement_timeout', '15s', true),
        set_config('idle_in_transaction_session_timeout', '15s', true),
        CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END,
        set_config('enable_seqscan', 'off', true), set_config('enable_mergejoin', 'off', true),
        set_config('jit', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true),
+       set_config('max_parallel_workers_per_gather', '0', true),
        (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint, (SELECT oldest_reader FROM meta);
 
 -- name: commit
