@@ -258,7 +258,9 @@ void claim_settle(struct batch *batch, struct command *command)
     if (command->claim.proposal != 0) {
         again = !claim_decide(batch, command);
     }
-    again = again || batch->returns_count > 0;
+    /* A broker wakes only those who asked it: whoever asked the rows asks again when it is back. */
+    again =
+        again || batch->returns_count > 0 || (batch->asked_rows && relies_on_broker(batch->engine));
     if (command->claim.count == 0) { /* what an operator said in this very batch counts too */
         command->claim.signal = worker_get(&batch->engine->workers, command->claim.worker)->signal;
     }
@@ -369,11 +371,13 @@ void claims_decide(struct batch *batch)
         if (!is_waiting(command)) {
             continue; /* a new one: on_claim() decides it in its turn */
         }
+        bool again = false;
         if (claim_overtaken(batch, command)) {
             command->claim.proposal = 0; /* it goes back, see publish.c, and the line is woken */
-            continue;
+        } else {
+            again = !decide_proposal(batch, &batch->proposals[i]);
         }
-        bool again = !decide_proposal(batch, &batch->proposals[i]);
+        /* Whose time has just ended must not stay in line: nothing would end it any more. */
         if (command->claim.count > 0 || !command->claim.wait) {
             claim_unpark(batch->engine, command);
             list_append(&batch->answered, &command->link);

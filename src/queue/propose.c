@@ -161,10 +161,13 @@ struct pool {
     size_t at, count; /* given to claims so far, taken in all */
 };
 
+/* What is set aside and not used was kept from claims that want other things: who takes quick tasks
+ * is given one here, see claim_propose(). */
 static size_t places(const struct command *command, uint64_t want)
 {
     bool same = command->kind == COMMAND_CLAIM && want_hash(&command->claim) == want;
-    return same ? command->claim.max : 0;
+    size_t most = command->claim.quick == NULL ? command->claim.max : MIN(command->claim.max, 1u);
+    return same ? most : 0;
 }
 
 /* How many tasks all claims of this want could take together. */

@@ -64,7 +64,9 @@ static struct item *find_attempt(struct batch *batch, struct command *command)
 
 static void take_back(struct batch *batch, struct command *command, struct item *item)
 {
-    bool inside = task_worker_kind(item->now.worker) != WORKER_REMOTE;
+    /* By the row alone it might be an attempt of the last process, which nobody has ended yet. */
+    const struct due_entry *entry = due_find(&batch->engine->due, item->id);
+    bool inside = entry != NULL && entry->kind != WORKER_REMOTE;
     int32_t attempt = item->now.attempt;
     if (!task_take_back(&item->now, batch->now.wall_ms, &command->err)) {
         return;

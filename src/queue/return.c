@@ -15,8 +15,10 @@ bool proposal_lets_others(struct batch *batch, struct str queue, struct str docu
 {
     struct engine *engine = batch->engine;
     const struct lane *lane = lane_find(&engine->lanes, queue);
+    /* A broker that is not asked for proposals does not know who stands in line either. */
     return (lane != NULL && link_in_list(&lane->limited)) ||
-           (!str_absent(document) && broker_waits_before(engine->broker, document, last));
+           (!str_absent(document) &&
+            (batch->asked_rows || broker_waits_before(engine->broker, document, last)));
 }
 
 void claim_look_again(struct batch *batch, struct command *command)
@@ -49,12 +51,14 @@ static bool comes_before(struct batch *batch, const struct proposal *returned,
     return false;
 }
 
-/* Rows are proposed to each claim alone: two that ask for different types may be given tasks of one
- * document. The store would refuse the second, each time the batch is decided anew. */
+/* Where the broker is lost in the midst of a batch the rows do not know what it has proposed, and
+ * propose it once more, or another of its document. The store would refuse the second of a document
+ * each time the batch is decided anew; and a task that is counted twice uses up a place below its
+ * queue's limit that belongs to another, which may come before what else this claim holds. */
 static bool is_taken_twice(const struct batch *batch, const struct item *item)
 {
-    if (str_absent(item->now.document)) {
-        return false;
+    if (item->claim != NULL || str_absent(item->now.document)) {
+        return item->claim != NULL;
     }
     for (size_t i = 0; i < batch->all_count; i++) {
         const struct item *other = batch->all[i];

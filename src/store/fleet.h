@@ -45,7 +45,9 @@ MUST_CHECK bool tx_rooms(struct tx *tx, const struct str *names, size_t names_co
 
 /* What a broker would propose, straight from the rows: QUEUED, no containers, best first by G4,
  * never two of a document, none whose document is held (but by its own family), none that another
- * transaction is taking. Locks them. Writes at most `max` to `out`. */
+ * transaction is taking, and none that this one was proposed before, nor another of its document:
+ * a claim that holds a task uses up a place of its queue, and the next must not count it once more.
+ * Locks them. Writes at most `max` to `out`. */
 MUST_CHECK bool tx_propose(struct tx *tx, const struct want *want, size_t max, struct arena *arena,
                            struct hint *out, size_t *count, struct err *err);
 

@@ -104,6 +104,14 @@ static bool patched(const struct seen *was, const struct seen *now)
            now->retries == was->retries;
 }
 
+/* Before its time came. */
+static bool killed(const struct seen *was, const struct seen *now)
+{
+    return (was->state == TASK_SCHEDULED || was->state == TASK_RETRYING) && !was->container &&
+           now->state == TASK_FAILED && now->attempt == was->attempt &&
+           now->retries == was->retries;
+}
+
 static bool by_bulk(const struct command_bulk *bulk, const struct known *known)
 {
     const struct seen *was = &known->seen, *now = &known->next;
@@ -133,6 +141,8 @@ static bool by_one(const struct command *command, const struct known *known)
         return revived(was, now);
     case COMMAND_CHANGE:
         return patched(was, now);
+    case COMMAND_KILL:
+        return killed(was, now);
     default:
         return false;
     }
@@ -233,15 +243,14 @@ static bool by_time(const struct sim *sim, struct known *known)
     }
 }
 
+/* Commands first: an attempt whose end was heard is not one that was given up, though its time is
+ * over as well. */
 bool explained(struct sim *sim, struct known *known)
 {
-    if (by_time(sim, known) || relate_explains(sim, known)) {
-        return true;
-    }
     for (size_t i = 0; i < sim->calls_count; i++) {
         if (by_call(sim->calls[i], known)) {
             return true;
         }
     }
-    return false;
+    return by_time(sim, known) || relate_explains(sim, known);
 }

@@ -153,14 +153,15 @@ static void settle_cancel(const struct sim *sim, struct known *known)
 }
 
 /* A run function cannot be stopped by force: its attempt ends without it. So does whatever runs in
- * the server when its document is taken away. */
+ * the server when its document is taken away; nothing runs of the last process. */
 static void settle_attempt(struct known *known)
 {
     bool ended = known->seen.state == TASK_RUNNING &&
                  (known->next.state != TASK_RUNNING || known->next.attempt != known->seen.attempt);
     if (ended) {
-        known->strays = (known->seen.kind == WORKER_RUN && known->gives_up) ||
-                        (known->seen.kind != WORKER_REMOTE && known->taken_back);
+        known->strays =
+            (known->seen.kind == WORKER_RUN && known->gives_up) ||
+            (known->seen.kind != WORKER_REMOTE && known->taken_back && !known->orphaned);
         known->stop_at_ms = 0;
         known->orphaned = known->gives_up = known->taken_back = false;
     }
@@ -230,7 +231,7 @@ void know_look_after_crash(struct sim *sim, bool kept)
     size_t before = sim->known_count;
     for (size_t i = 0; i < sim->known_count; i++) {
         sim->known[i].dirty = true;
-        sim->known[i].hint_lost = sim->known[i].strays = false;
+        sim->known[i].hint_lost = sim->known[i].hint_stale = sim->known[i].strays = false;
         sim->known[i].stop_at_ms = 0;
         sim->known[i].cancel_at_ms = 0; /* the grace period begins anew */
     }

@@ -1,6 +1,7 @@
 /* tests/sim/main.c: thousands of seeds, and the proof that each seeded bug is found. Speaks TAP.
  *
  *     sim                         all of it, as `meson test` does
+ *     sim --from N --seeds M      ... walking the seeds from N to M instead
  *     sim --seed N [--trace]      one seed again; --bug NAME with that bug in it
  *
  * SPDX-License-Identifier: MIT */
@@ -67,10 +68,10 @@ static void tell_smallest(struct sim *sim, uint64_t seed, struct sim_options opt
 }
 
 /* True when no seed fails; otherwise the first that did has been told. */
-static bool run_seeds(struct sim *sim, enum bug bug, uint64_t seeds, struct walked *walked,
-                      uint64_t *ran)
+static bool run_seeds(struct sim *sim, enum bug bug, uint64_t from, uint64_t seeds,
+                      struct walked *walked, uint64_t *ran)
 {
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
+    for (uint64_t seed = from; seed <= seeds; seed++) {
         struct sim_options options = {.bug = bug, .steps = STEPS, .walked = walked};
         *ran = seed;
         if (!sim_run(sim, seed, &options)) {
@@ -101,16 +102,17 @@ static bool walked_all(const struct walked *walked)
     return all;
 }
 
-static bool run_all(struct sim *sim, uint64_t seeds)
+static bool run_all(struct sim *sim, uint64_t from, uint64_t seeds)
 {
     uint64_t ran = 0;
     struct walked walked = {0};
     printf("1..%d\n", BUGS + 1);
-    bool good = run_seeds(sim, BUG_NONE, seeds, &walked, &ran);
-    printf("%s 1 - %" PRIu64 " seeds of %d steps keep every promise\n", good ? "ok" : "not ok", ran,
-           STEPS);
+    bool good = run_seeds(sim, BUG_NONE, from, seeds, &walked, &ran);
+    printf("%s 1 - the seeds from %" PRIu64 " to %" PRIu64
+           ", of %d steps each, keep every promise\n",
+           good ? "ok" : "not ok", from, ran, STEPS);
     for (int bug = BUG_NONE + 1; bug < BUGS; bug++) {
-        bool found = !run_seeds(sim, (enum bug)bug, BUG_SEEDS, NULL, &ran);
+        bool found = !run_seeds(sim, (enum bug)bug, 1, BUG_SEEDS, NULL, &ran);
         printf("%s %d - the seeded bug %s is found in %" PRIu64 " seeds\n", found ? "ok" : "not ok",
                bug + 1, bug_name((enum bug)bug), ran);
         good = good && found;
@@ -147,13 +149,15 @@ static enum bug bug_of(const char *name)
 int main(int argc, char **argv)
 {
     struct sim_options options = {.steps = STEPS};
-    uint64_t seed = 0, seeds = SEEDS;
+    uint64_t seed = 0, from = 1, seeds = SEEDS;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--trace") == 0) {
             options.trace = true;
         } else if (strcmp(argv[i], "--seed") == 0) {
             seed = strtoull(value, NULL, 10);
+        } else if (strcmp(argv[i], "--from") == 0) {
+            from = strtoull(value, NULL, 10);
         } else if (strcmp(argv[i], "--seeds") == 0) {
             seeds = strtoull(value, NULL, 10);
         } else if (strcmp(argv[i], "--bug") == 0) {
@@ -162,7 +166,7 @@ int main(int argc, char **argv)
     }
     struct sim *sim = mem_new(struct sim);
     log_set_level(LOG_ERROR + 1); /* failures are the point here */
-    bool good = seed != 0 ? run_one(sim, seed, &options) : run_all(sim, seeds);
+    bool good = seed != 0 ? run_one(sim, seed, &options) : run_all(sim, from, seeds);
     mem_free(sim);
     return good ? 0 : 1;
 }

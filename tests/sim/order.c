@@ -87,13 +87,19 @@ const struct known *order_ready(struct sim *sim, const struct command_claim *cla
     return NULL;
 }
 
+/* The broker may know the task at a place of long ago. */
+static bool is_misplaced(const struct known *known)
+{
+    return known->hint_lost || known->hint_stale;
+}
+
 static void check_taken(struct sim *sim, const struct command_claim *claim,
                         const struct known *taken)
 {
     if (!asked_for(claim, &taken->seen)) {
         sim_fail(sim, "a claim got task #%d, which it did not ask for", know_number(sim, taken));
     }
-    for (size_t i = 0; !taken->hint_lost && i < sim->known_count; i++) {
+    for (size_t i = 0; !is_misplaced(taken) && i < sim->known_count; i++) {
         const struct known *other = &sim->known[i];
         if (could_start(sim, claim, other) && order_better(other, taken)) {
             sim_fail(sim, "G4: task #%d was started before task #%d", know_number(sim, taken),
@@ -122,7 +128,8 @@ void order_check(struct sim *sim, const struct call *call)
             sim_fail(sim, "a claim got a task that nobody was told of");
             return;
         }
-        if (last != NULL && !last->hint_lost && !taken->hint_lost && order_better(taken, last)) {
+        if (last != NULL && !is_misplaced(last) && !is_misplaced(taken) &&
+            order_better(taken, last)) {
             sim_fail(sim, "G4: a claim got its tasks in the wrong order");
         }
         check_taken(sim, claim, taken);

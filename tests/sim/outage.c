@@ -201,9 +201,8 @@ static bool propose(struct tx *tx, const struct want *want, size_t max, struct a
                     struct hint *out, size_t *count, struct err *err)
 {
     struct sim *sim = HOLDER(tx->ops, struct store_hook, ops)->sim;
+    struct proposed *proposed = &sim->proposed;
     size_t taken[QUEUES] = {0};
-    unsigned documents = 0;
-    bool given[TASKS_MAX] = {false};
     (void)arena;
     (void)err;
     *count = 0;
@@ -212,8 +211,8 @@ static bool propose(struct tx *tx, const struct want *want, size_t max, struct a
         for (size_t i = 0; i < sim->known_count; i++) {
             const struct known *known = &sim->known[i];
             int document = known->seen.document;
-            if (!given[i] && order_offered(sim, known) && wants(want, known, taken) &&
-                (document < 0 || (documents & 1u << document) == 0) &&
+            if (!proposed->tasks[i] && order_offered(sim, known) && wants(want, known, taken) &&
+                (document < 0 || !proposed->documents[document]) &&
                 (best == NULL || order_better(known, best))) {
                 best = known;
             }
@@ -221,9 +220,11 @@ static bool propose(struct tx *tx, const struct want *want, size_t max, struct a
         if (best == NULL) {
             return true;
         }
-        given[best - sim->known] = true;
+        proposed->tasks[best - sim->known] = true;
         taken[best->seen.queue]++;
-        documents |= best->seen.document < 0 ? 0 : 1u << best->seen.document;
+        if (best->seen.document >= 0) {
+            proposed->documents[best->seen.document] = true;
+        }
         out[(*count)++] = know_hint(best);
     }
     return true;
@@ -269,7 +270,7 @@ static void refill(struct sim *sim)
     for (size_t i = 0; i < sim->known_count; i++) {
         if (!sim->known[i].gone && sim->known[i].seen.state == TASK_QUEUED) {
             ids[call->command.review.count++] = sim->known[i].id;
-            sim->known[i].hint_lost = false;
+            sim->known[i].hint_lost = sim->known[i].hint_stale = false;
         }
     }
     call->command.review.ids = ids;

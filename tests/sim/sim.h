@@ -24,6 +24,12 @@
 #define CALLS_MAX   64  /* commands in flight */
 #define STEPS_MAX   512 /* of one seed */
 
+#define QUEUES    3
+#define TYPES     2
+#define DOCUMENTS 3
+#define KEYS      5
+#define WORKERS   5 /* the last two inside the server */
+
 /* Mistakes that the checks must find. They live in the hooks, not in the engine. */
 enum bug {
     BUG_NONE,
@@ -41,7 +47,7 @@ const char *bug_name(enum bug bug);
 static inline bool sim_is_one(enum command_kind kind) /* a command whose struct is command_one */
 {
     return kind == COMMAND_CANCEL || kind == COMMAND_REVIVE || kind == COMMAND_CHANGE ||
-           kind == COMMAND_REMOVE;
+           kind == COMMAND_KILL || kind == COMMAND_REMOVE;
 }
 
 /* What the sim compares of a task. Names are places in the sim's small vocabulary; -1: none. */
@@ -71,6 +77,7 @@ struct known {
     bool told_removed;
     int64_t cancel_at_ms; /* when a requested cancel takes the lease away; 0: none */
     bool hint_lost;       /* the broker was made to forget it; a restart mends that */
+    bool hint_stale;      /* ... or to know it at a place of long ago; likewise */
     struct task_lease leases[LEASES_MAX];
     size_t leases_count;
     int32_t claimed_attempt; /* the highest that a worker was told */
@@ -130,6 +137,11 @@ struct outage {
     bool empty;                /* it lacks hints */
 };
 
+/* Rows that claims of this batch were proposed: a transaction proposes none of them twice. */
+struct proposed {
+    bool tasks[TASKS_MAX], documents[DOCUMENTS];
+};
+
 struct sim {
     uint64_t seed;
     size_t step;
@@ -145,6 +157,7 @@ struct sim {
     struct store_hook store_hook;
     struct broker_hook broker_hook;
     struct outage outage;
+    struct proposed proposed;
     struct walked *walked; /* NULL: nobody counts */
     int64_t passed_ms;     /* in this step */
 
@@ -179,11 +192,6 @@ struct sim {
 };
 
 /* The vocabulary. */
-#define QUEUES    3
-#define TYPES     2
-#define DOCUMENTS 3
-#define KEYS      5
-#define WORKERS   5 /* the last two inside the server */
 extern const struct str sim_queues[QUEUES], sim_types[TYPES], sim_documents[DOCUMENTS],
     sim_keys[KEYS], sim_workers[WORKERS];
 

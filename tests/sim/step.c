@@ -94,6 +94,11 @@ static void do_change(struct sim *sim)
     do_one(sim, COMMAND_CHANGE, "change");
 }
 
+static void do_kill(struct sim *sim)
+{
+    do_one(sim, COMMAND_KILL, "kill");
+}
+
 static void do_remove(struct sim *sim)
 {
     do_one(sim, COMMAND_REMOVE, "remove");
@@ -363,6 +368,7 @@ static void do_double_hint(struct sim *sim)
 static void offer(struct sim *sim, const struct known *known)
 {
     struct hint hint = know_hint(known);
+    sim->known[know_number(sim, known)].hint_stale = true;
     broker_offer(sim->broker, &hint);
 }
 
@@ -413,7 +419,7 @@ static const struct {
             {3, do_stop},        {1, do_why},        {2, do_return},   {18, do_time},
             {2, do_full},        {1, do_cut_off},    {1, world_crash}, {2, do_lose_hint},
             {1, do_double_hint}, {3, do_stale_hint}, {3, do_race},     {8, outage_step},
-            {3, do_release}};
+            {3, do_release},     {2, do_kill}};
 
 void step_any(struct sim *sim)
 {

@@ -191,6 +191,7 @@ bool world_batch(struct sim *sim)
         return false;
     }
     sim->commit_failed = sim->cut_off = false;
+    sim->proposed = (struct proposed){{false}, {false}};
     bool more = engine_step(sim->engine, &sim->given);
     trace_answers(sim);
     if (sim->dead) {
