@@ -14,8 +14,9 @@
 bool db_open(struct db *db, const char *path, int flags, const char *script, struct err *err)
 {
     *db = (struct db){.names_by_text = MAP_INIT, .names_by_id = MAP_INIT};
+    const char *layer = (flags & SQLITE_OPEN_READWRITE) != 0 ? wal_layer() : NULL;
     int rc = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                             NULL);
+                             layer);
     if (rc != SQLITE_OK) {
         return db_fail(db, path, err);
     }

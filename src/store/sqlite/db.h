@@ -28,6 +28,10 @@ struct db {
     int64_t names_marked_to;               /* the highest that has a bit */
 };
 
+/* wal.c: the name of SQLite's file system with a log that is written in one piece. For connections
+ * that write; they must sync the log at each commit. */
+const char *wal_layer(void);
+
 /* ---- Life ---- */
 
 /* `flags` as for sqlite3_open_v2; `script` is run first. Statements come with db_prepare(), after
