@@ -1,7 +1,9 @@
 /* net/on_team_work.c: agents outside: claims of a team's tasks, and its mailboxes.
  *
  * A claim looks the team up and then waits in the line of its queue. The queue may belong to
- * another team by the time a task comes: then it is given back, which costs nothing.
+ * another team by the time a task comes: then it is given back, which costs nothing. A team that
+ * ends wakes the claims that wait for it, but not one whose look came before and whose claim came
+ * after that, nor those on other nodes: so a claim looks again from time to time.
  *
  * Thread: net loop.
  *
@@ -10,14 +12,16 @@
 #include "net/team_call.h"
 #include "net/team_out.h"
 
-#define MAIL_PAGE (MESSAGES_MAX + TEAM_TASKS_MAX + 1) /* all, unless they are big */
+#define TEAM_LOOK_MS (2 * SECOND_MS)                     /* while a claim waits */
+#define MAIL_PAGE    (MESSAGES_MAX + TEAM_TASKS_MAX + 1) /* all, unless they are big */
 
 /* ---- Claims ---- */
 
 struct team_claim {
     struct team_call of; /* first */
     struct str agent;
-    int64_t wait_ms, lease_ms;
+    int64_t wait_ms; /* that are left */
+    int64_t lease_ms;
     struct team team;
     struct command *command;
 };
@@ -47,11 +51,18 @@ static void answer_nothing(struct call *call, const struct team *team)
     call_answer(call, 200);
 }
 
+static void claim_of_team(struct call *call);
+
 static void answer_claim(struct call *call)
 {
     struct team_claim *own = call->own;
     const struct command_claim *claim = &own->command->claim;
     bool theirs = claim->count > 0 && id_eq(claim->tasks[0].team, own->team.id);
+    bool goes_on = claim->count == 0 && claim->signal == SIGNAL_NONE && own->wait_ms > 0 &&
+                   !call->exchange->is_gone;
+    if (goes_on && team_call_find(call, own->team.id, claim_of_team, &call->failure)) {
+        return;
+    }
     if (!theirs || call->exchange->is_gone) {
         claims_release(call->api, claim->tasks, claim->count);
         answer_nothing(call, &own->team);
@@ -82,6 +93,8 @@ static void claim_of_team(struct call *call)
         answer_nothing(call, &own->team);
         return;
     }
+    int64_t slice_ms = MIN(own->wait_ms, TEAM_LOOK_MS);
+    own->wait_ms -= slice_ms;
     own->command = call_command(call, COMMAND_CLAIM);
     own->command->claim = (struct command_claim){.worker = own->agent,
                                                  .types = claim_types,
@@ -90,11 +103,11 @@ static void claim_of_team(struct call *call)
                                                  .queues_count = 1,
                                                  .max = 1,
                                                  .lease_ms = own->lease_ms,
-                                                 .wait = own->wait_ms > 0,
-                                                 .wait_ms = own->wait_ms,
+                                                 .wait = slice_ms > 0,
+                                                 .wait_ms = slice_ms,
                                                  .serial = ++call->api->claims};
     call->done = answer_claim;
-    if (own->wait_ms > 0) {
+    if (slice_ms > 0) {
         call->exchange->gone = claim_stop;
     }
 }

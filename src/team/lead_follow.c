@@ -45,21 +45,6 @@ static bool load_result(struct batch *batch, struct task_id id, struct task *out
     return true;
 }
 
-/* A JSON string is its text; anything else stays JSON. */
-static struct str plain(struct str json_text, struct arena *arena)
-{
-    struct json json;
-    struct str text = json_text;
-    if (str_absent(json_text)) {
-        return STR("");
-    }
-    json_start(&json, json_text, arena);
-    if (json_peek(&json) == JSON_STRING && !json_str(&json, &text, NULL)) {
-        return json_text;
-    }
-    return text;
-}
-
 static void add_failures(struct batch *batch, const struct team *team, struct buf *text)
 {
     bool any = false;
@@ -91,7 +76,7 @@ static struct str join_results(struct batch *batch, const struct team *team)
     for (size_t i = 0; i < team->tasks.count; i++) {
         struct task task;
         if (load_result(batch, team->tasks.at[i].task, &task) && task.state == TASK_COMPLETED) {
-            struct str all = plain(task.result, arena), shown = str_head(all, SECTION_MAX);
+            struct str all = json_plain(task.result, arena), shown = str_head(all, SECTION_MAX);
             buf_printf(&text, "%s## " STR_FMT "\n\n" STR_FMT "%s", text.len == 0 ? "" : "\n\n",
                        STR_ARG(team->tasks.at[i].title), STR_ARG(shown),
                        shown.len < all.len ? " […]" : "");
@@ -105,7 +90,7 @@ static struct str add_to_synthesis(struct batch *batch, const struct team *team,
 {
     struct arena *arena = guest_arena(batch);
     SCOPED(buf_fini) struct buf text = BUF_INIT(2 * TEAM_RESULT_MAX);
-    buf_str(&text, str_head(plain(result, arena), TEXT_MAX));
+    buf_str(&text, str_head(json_plain(result, arena), TEXT_MAX));
     size_t before = text.len;
     add_failures(batch, team, &text);
     return text.len == before && !str_absent(result) ? result : as_json(buf_view(&text), arena);

@@ -449,3 +449,14 @@ struct str json_find_str(struct str object, const char *key, struct arena *arena
     json_start(&json, json_find(object, key, arena), arena);
     return json_str(&json, &text, NULL) ? text : STR_NONE;
 }
+
+struct str json_plain(struct str value, struct arena *arena)
+{
+    struct json json;
+    struct str text;
+    if (str_absent(value)) {
+        return STR("");
+    }
+    json_start(&json, value, arena);
+    return json_str(&json, &text, NULL) ? text : value;
+}

@@ -81,6 +81,9 @@ bool json_valid(struct str text, struct err *err);            /* one whole, well
 struct str json_find(struct str object, const char *key, struct arena *arena);
 struct str json_find_str(struct str object, const char *key, struct arena *arena); /* decoded */
 
+/* For people: a JSON string is its text, anything else stays JSON, nothing is "". */
+struct str json_plain(struct str value, struct arena *arena);
+
 /* --- Writing. Commas come by themselves; whether it all fitted is said by the buf. */
 
 struct json_writer {

@@ -39,21 +39,6 @@ static const char split_schema[] =
     "\"dependsOn\"],\"additionalProperties\":false}}},\"required\":[\"tasks\"],"
     "\"additionalProperties\":false}";
 
-/* A JSON string is its text; anything else stays JSON. */
-static struct str plain(struct str json_text, struct arena *arena)
-{
-    struct json json;
-    struct str text = json_text;
-    if (str_absent(json_text)) {
-        return STR("");
-    }
-    json_start(&json, json_text, arena);
-    if (json_peek(&json) == JSON_STRING && !json_str(&json, &text, NULL)) {
-        return json_text;
-    }
-    return text;
-}
-
 static void add_cut(struct buf *text, struct str body, size_t max)
 {
     struct str head = str_head(body, max);
@@ -98,7 +83,7 @@ static void add_results(struct buf *text, const struct teamwork *work, bool all,
         }
         buf_printf(text, "\n\n## " STR_FMT "\n", STR_ARG(work->team.tasks.at[place].title));
         if (on->state == TASK_COMPLETED) {
-            add_cut(text, plain(on->result, arena), RESULT_MAX);
+            add_cut(text, json_plain(on->result, arena), RESULT_MAX);
         } else {
             buf_printf(text, "(was not done: %s)", task_state_name(on->state));
         }
@@ -117,7 +102,7 @@ static void add_mail(struct buf *text, const struct team_message *mail, size_t c
         buf_c(text, "\n\n# Messages from your teammates");
     }
     for (size_t i = first; i < count; i++) {
-        struct str body = plain(mail[i].body, arena);
+        struct str body = json_plain(mail[i].body, arena);
         buf_printf(text, "\n" STR_FMT "%s: " STR_FMT, STR_ARG(mail[i].from),
                    str_absent(mail[i].to) ? " (to all)" : "", STR_ARG(body));
     }

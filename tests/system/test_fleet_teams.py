@@ -50,6 +50,19 @@ def members_on_two_nodes_talk_and_watch(nest):
 
 
 @test(server=False)
+def a_claim_that_waits_on_another_node_is_told_that_the_team_ended(nest):
+    fleet = Fleet(nest, nodes=2)
+    here, there = fleet.node(0), fleet.node(1)
+    ident = begin(here, task("a"))
+    got = claim(here, ident)
+    told, _ = together(
+        lambda: there.post(f"/api/teams/{ident}/claim", {"agent": "late", "waitMs": 60000}),
+        lambda: (wait_for(lambda: any(w["id"] == "late" for w in there.get("/api/workers")["workers"])),
+                 here.complete(got)))
+    same(told, {"task": None, "status": "completed"})
+
+
+@test(server=False)
 def a_team_holds_its_document_on_all_nodes(nest):
     fleet = Fleet(nest, nodes=2)
     here, there = fleet.node(0), fleet.node(1)

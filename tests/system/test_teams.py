@@ -123,7 +123,7 @@ def a_waiting_claim_gets_what_becomes_ready_and_nothing_when_the_team_ends(s):
         lambda: s.post(f"/api/teams/{ident}/claim", {"agent": "a3", "waitMs": 60000}),
         lambda: (wait_for(lambda: any(w["id"] == "a3" for w in s.get("/api/workers")["workers"])),
                  s.complete(got)))
-    same(nothing, {"task": None})
+    same(nothing, {"task": None, "status": "completed"})
     same(s.post(f"/api/teams/{ident}/claim", {"agent": "a3"}), {"task": None, "status": "completed"})
 
 

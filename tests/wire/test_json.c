@@ -542,3 +542,11 @@ TEST(a_member_can_be_found_at_a_glance)
     CHECK(str_absent(json_find(STR("[1]"), "n", &arena)));
     CHECK(str_absent(json_find(STR_NONE, "n", &arena)));
 }
+
+TEST(a_value_is_shown_to_people_as_its_text)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    CHECK_STR(json_plain(STR("\"a\\nb\""), &arena), "a\nb");
+    CHECK_STR(json_plain(STR("{\"n\":1}"), &arena), "{\"n\":1}");
+    CHECK_STR(json_plain(STR_NONE, &arena), "");
+}
