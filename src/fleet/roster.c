@@ -157,6 +157,7 @@ static void add_load(struct fleet *fleet, struct str node, struct str text,
     fleet->status.others.started_per_second += load.started_per_second;
     fleet->status.others.finished_per_second += load.finished_per_second;
     fleet->status.others.waiting_claims += load.waiting_claims;
+    series_add(&fleet->status.others.series, &load.series);
     for (size_t i = 0; i < load.wanted_count; i++) {
         elsewhere->wanted[elsewhere->count++] = load.wanted[i];
     }

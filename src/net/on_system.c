@@ -292,12 +292,16 @@ bool on_node_list(struct call *call, struct err *err)
 
 /* ---- Statistics ---- */
 
-static void put_quantiles(struct json_writer *w, const char *key, const struct histogram *histogram)
+/* Of this node and of the others together. */
+static void put_quantiles(struct json_writer *w, const char *key, const struct histogram *own,
+                          const struct histogram *others)
 {
+    struct histogram all = *own;
+    histogram_merge(&all, others);
     json_put_object(w, key);
-    json_put_f64(w, "p50", histogram_quantile_ms(histogram, 0.50));
-    json_put_f64(w, "p95", histogram_quantile_ms(histogram, 0.95));
-    json_put_f64(w, "p99", histogram_quantile_ms(histogram, 0.99));
+    json_put_f64(w, "p50", histogram_quantile_ms(&all, 0.50));
+    json_put_f64(w, "p95", histogram_quantile_ms(&all, 0.95));
+    json_put_f64(w, "p99", histogram_quantile_ms(&all, 0.99));
     json_close_object(w);
 }
 
@@ -324,8 +328,8 @@ static void write_stats(struct json_writer *w, const struct queue_stats *stats,
     json_put_f64(w, "finishedPerSecond", stats->finished_per_second + others->finished_per_second);
     json_close_object(w);
     json_put_object(w, "latency");
-    put_quantiles(w, "queueWaitMs", &stats->wait);
-    put_quantiles(w, "runMs", &stats->run);
+    put_quantiles(w, "queueWaitMs", &stats->wait, &others->series.wait);
+    put_quantiles(w, "runMs", &stats->run, &others->series.run);
     json_close_object(w);
     put_oldest(w, stats);
     json_put_i64(w, "waitingClaims", (int64_t)stats->waiting_claims + others->waiting_claims);

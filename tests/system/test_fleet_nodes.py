@@ -57,6 +57,33 @@ def every_node_shows_the_series_of_all(nest):
 
 
 @test(server=False)
+def every_node_tells_the_latencies_of_all(nest):
+    fleet = Fleet(nest, nodes=3).wait_together()
+    fleet.node(0).post("/api/tasks", [{"taskType": "t"}] * 20, 201)
+    for task in fleet.node(1).claim("w", max=20):
+        fleet.node(1).complete(task)
+    told = fleet.node(1).get("/api/stats")["latency"]
+    check(told["queueWaitMs"]["p50"] > 0 and told["runMs"]["p99"] > 0, told)
+    for at in (0, 2):  # which have started nothing
+        wait_for(lambda: fleet.node(at).get("/api/stats")["latency"] == told, f"node {at} to tell of the other")
+
+
+@test(server=False)
+def a_worker_is_quieted_and_resumed_through_any_node(nest):
+    fleet = Fleet(nest, nodes=2).wait_together()
+    same(fleet.node(1).claim("far"), [])  # it is known there
+    wait_for(lambda: any(w["id"] == "far" for w in fleet.node(0).get("/api/workers")["workers"]), "node 0 to know of it")
+    fleet.node(0).call("POST", "/api/workers/far/quiet", expect=200)
+    signals = lambda: [w.get("signal") for w in fleet.node(1).get("/api/workers")["workers"] if w["id"] == "far"]
+    wait_for(lambda: signals() == ["quiet"], "it to be quiet")
+    task = fleet.node(0).create()
+    same(fleet.node(1).claim("far", waitMs=0), [])
+    fleet.node(0).call("POST", "/api/workers/far/resume", expect=200)
+    wait_for(lambda: signals() == [None], "it to be resumed")
+    same(fleet.node(1).claim_one("far", waitMs=20000)["id"], task["id"])
+
+
+@test(server=False)
 def a_document_is_taken_from_its_holder_on_another_node(nest):
     fleet = Fleet(nest, nodes=0)
     fleet.add(args=("--workers", "1"))
