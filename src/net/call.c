@@ -251,7 +251,7 @@ void call_fail(struct call *call, const struct err *err)
     call_answer_with(call, fault_status(err->kind), JSON_TYPE, headers);
 }
 
-struct str call_next_page(struct call *call, struct task_id last)
+static struct str next_page(struct call *call, struct task_id last)
 {
     const struct http_request *request = &call->exchange->request;
     struct str query = request->query, name, value;
@@ -272,6 +272,16 @@ struct str call_next_page(struct call *call, struct task_id last)
     buf_str(&link, cursor_text(last, cursor));
     buf_c(&link, ">; rel=\"next\"\r\n");
     return arena_str(call->arena, buf_view(&link));
+}
+
+void call_answer_page(struct call *call, bool more, const struct task_id *last)
+{
+    if (call->failure.kind != ERR_NONE) {
+        call_fail(call, &call->failure);
+        return;
+    }
+    struct str link = more && last != NULL ? next_page(call, *last) : STR("");
+    call_answer_with(call, 200, JSON_TYPE, link);
 }
 
 struct fleet_status api_fleet_status(const struct api *api)

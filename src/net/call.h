@@ -103,8 +103,9 @@ void call_answer_empty(struct call *call, int status);
 void call_answer_empty_with(struct call *call, int status, struct str headers);
 void call_fail(struct call *call, const struct err *err);
 
-/* "Link: </api/…?…cursor=…>; rel="next"": the same question from behind `last`. */
-struct str call_next_page(struct call *call, struct task_id last);
+/* A page of a list, unless writing it failed (`call->failure`). If there are more behind `last`, a
+ * "Link: </api/…?…cursor=…>; rel="next"" asks the same question from there. */
+void call_answer_page(struct call *call, bool more, const struct task_id *last);
 
 /* Carries out the request that the call's exchange holds now, by its route and with the rights of
  * call->who. False: `err` is its answer. */

@@ -18,7 +18,6 @@ static void answer_list(struct call *call)
     const struct query *query = call->own;
     const struct task_rows *rows = &query->rows;
     struct json_writer w = call_writer(call);
-    struct str link = STR("");
     json_open_array(&w);
     for (size_t i = 0; i < rows->count; i++) {
         if (filter_begins(&query->filter, rows->at[i].task.id)) {
@@ -26,10 +25,7 @@ static void answer_list(struct call *call)
         }
     }
     json_close_array(&w);
-    if (rows->more && rows->count > 0) {
-        link = call_next_page(call, rows->at[rows->count - 1].task.id);
-    }
-    call_answer_with(call, 200, "application/json", link);
+    call_answer_page(call, rows->more, rows->count > 0 ? &rows->at[rows->count - 1].task.id : NULL);
 }
 
 bool on_task_list(struct call *call, struct err *err)

@@ -40,7 +40,6 @@ static void answer_list(struct call *call)
 {
     const struct records *found = &((struct query *)call->own)->records;
     struct json_writer w = call_writer(call);
-    struct str link = STR("");
     json_open_array(&w);
     for (size_t i = 0; i < found->count; i++) {
         struct schedule schedule;
@@ -49,14 +48,7 @@ static void answer_list(struct call *call)
         }
     }
     json_close_array(&w);
-    if (found->more && found->count > 0) {
-        link = call_next_page(call, found->at[found->count - 1].id);
-    }
-    if (call->failure.kind != ERR_NONE) {
-        call_fail(call, &call->failure);
-        return;
-    }
-    call_answer_with(call, 200, "application/json", link);
+    call_answer_page(call, found->more, found->count > 0 ? &found->at[found->count - 1].id : NULL);
 }
 
 bool on_schedule_list(struct call *call, struct err *err)

@@ -164,7 +164,6 @@ static void answer_list(struct call *call)
 {
     const struct list_in *in = call->own;
     const struct records *found = &in->teams->records;
-    struct str link = STR("");
     struct json_writer w = call_writer(call);
     json_open_array(&w);
     for (size_t i = 0; i < found->count; i++) {
@@ -174,14 +173,7 @@ static void answer_list(struct call *call)
         }
     }
     json_close_array(&w);
-    if (found->more && found->count > 0) {
-        link = call_next_page(call, found->at[found->count - 1].id);
-    }
-    if (call->failure.kind != ERR_NONE) {
-        call_fail(call, &call->failure);
-        return;
-    }
-    call_answer_with(call, 200, "application/json", link);
+    call_answer_page(call, found->more, found->count > 0 ? &found->at[found->count - 1].id : NULL);
 }
 
 /* One team after the other: answers share the arena of the call. */
