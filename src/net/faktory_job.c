@@ -81,13 +81,22 @@ static bool read_custom(const struct faktory_custom *known, struct arena *arena,
     return read_priority(known->priority, arena, &task->priority, err);
 }
 
-bool job_order(const struct faktory_job *job, struct arena *arena, struct order *order,
-               struct err *err)
+struct order job_blank(void)
+{
+    struct order blank = {.delay_ms = -1};
+    task_init(&blank.task);
+    blank.task.timeout_ms = 0;
+    blank.task.backoff =
+        (struct task_backoff){RETRY_BASE_MS, TASK_DURATION_MAX_MS, TASK_FACTOR_FAKTORY, 0};
+    return blank;
+}
+
+bool job_order(const struct faktory_job *job, const struct order *blank, struct arena *arena,
+               struct order *order, struct err *err)
 {
     struct task *task = &order->task;
     bool custom_fits = str_absent(job->custom) || job->custom.len <= TASK_METADATA_MAX;
-    task_init(task);
-    order->delay_ms = -1;
+    *order = *blank;
     task->type = job->jobtype;
     task->queue = job->queue;
     task->external_id = job->jid;
@@ -95,9 +104,6 @@ bool job_order(const struct faktory_job *job, struct arena *arena, struct order 
     task->metadata = custom_fits ? job->custom : STR_NONE;
     task->scheduled_ms = job->at_ms;
     task->max_retries = (int32_t)MAX(job->retry, 0);
-    task->timeout_ms = 0;
-    task->backoff =
-        (struct task_backoff){RETRY_BASE_MS, TASK_DURATION_MAX_MS, TASK_FACTOR_FAKTORY, 0};
     task->origin = write_origin(job, custom_fits, arena);
     if (job->retry == 0) {
         task->tags[task->tags_count++] = STR(JOB_FORGOTTEN_TAG);

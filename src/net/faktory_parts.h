@@ -57,6 +57,7 @@ struct faktory {
     struct list resting; /* faktory_op.resting: workers that are to be quiet, oldest first */
     struct list spare;   /* ops */
     size_t spare_count;
+    struct order blank;                   /* what every job begins with */
     struct buf out;                       /* answers are put together here */
     uint64_t commands;                    /* since the start, as the next ones */
     uint64_t base_processed, base_failed; /* what FLUSH does not count any more */
@@ -137,8 +138,9 @@ void leases_end(struct faktory *faktory, struct str jid, struct task_id id,
                 struct task_lease lease);
 
 /* faktory_job.c: jobs and tasks. */
-MUST_CHECK bool job_order(const struct faktory_job *job, struct arena *arena, struct order *order,
-                          struct err *err);
+struct order job_blank(void); /* what every order begins with, made once */
+MUST_CHECK bool job_order(const struct faktory_job *job, const struct order *blank,
+                          struct arena *arena, struct order *order, struct err *err);
 int64_t job_lease_ms(const struct task *task);
 struct str job_id(const struct task *task, struct arena *arena);
 bool job_is_forgotten(const struct task *task); /* a failure that is in no set: retry was 0 */

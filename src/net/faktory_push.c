@@ -184,7 +184,7 @@ static void created_together(struct faktory_op *op)
     struct pushes *pushes = op->own;
     for (size_t i = 0; i < pushes->count; i++) {
         struct push *push = &pushes->at[i];
-        if (push->create != NULL) {
+        if (push->create != NULL && push->create->err.kind != ERR_NONE) {
             push->err = push->create->err;
         }
     }
@@ -220,7 +220,7 @@ static bool read_push(struct faktory_op *op, struct str text, struct order *orde
 {
     push->order = order;
     if (!faktory_read_job(text, &op->arena, &push->job, &push->err) ||
-        !job_order(&push->job, &op->arena, order, &push->err)) {
+        !job_order(&push->job, &op->faktory->blank, &op->arena, order, &push->err)) {
         return false;
     }
     queue_is_back(op->faktory, push->job.queue);
@@ -230,7 +230,7 @@ static bool read_push(struct faktory_op *op, struct str text, struct order *orde
 void op_push(struct faktory_op *op)
 {
     struct push *push = arena_new(&op->arena, struct push);
-    if (!read_push(op, op->line.rest, arena_new(&op->arena, struct order), push)) {
+    if (!read_push(op, op->line.rest, arena_alloc(&op->arena, sizeof(struct order)), push)) {
         op_fail(op, &push->err);
         return;
     }
@@ -258,14 +258,13 @@ void op_pushb(struct faktory_op *op)
     *pushes = (struct pushes){
         .at = arena_array(&op->arena, struct push, jobs.count), .count = jobs.count, .many = true};
     op->own = pushes;
-    struct order *orders = arena_array(&op->arena, struct order, jobs.count);
+    struct order *orders = arena_alloc(&op->arena, jobs.count * sizeof *orders);
     for (size_t i = 0, plain = 0; i < jobs.count; i++) {
         struct push *push = &pushes->at[i];
         bool ok = read_push(op, jobs.at[i], &orders[plain], push);
         if (ok && comes_alone(push)) {
             push->order = arena_new(&op->arena, struct order);
             *push->order = orders[plain];
-            orders[plain] = (struct order){0};
         } else {
             plain += ok;
         }

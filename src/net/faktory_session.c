@@ -526,6 +526,7 @@ struct faktory *faktory_start(const struct faktory_options *options, uv_loop_t *
     faktory->options = *options;
     faktory->loop = loop;
     faktory->workers = faktory->leases = MAP_INIT;
+    faktory->blank = job_blank();
     faktory->out = BUF_INIT(SIZE_MAX / 2);
     list_init(&faktory->all_workers);
     list_init(&faktory->resting);

@@ -23,11 +23,12 @@
 
 /* ---- One order ---- */
 
-/* One order while it is read: the fields themselves, and what was given beside them. */
+/* One order while it is read: its place among those of the request, and what was given beside the
+ * task's own fields. */
 struct order_in {
-    struct order order;
+    struct order *order;
     uint64_t given; /* of the task's own fields */
-    size_t payload_max;
+    int64_t delay_ms;
     struct str children; /* raw JSON, read after the parent's other fields; absent: none */
     struct str ref;      /* its name for other orders of the request */
     struct form_texts depends;
@@ -37,7 +38,7 @@ struct order_in {
 
 static bool read_base64(struct json *json, const struct form_row *row, void *into, struct err *err)
 {
-    struct task *task = &((struct order_in *)into)->order.task;
+    struct task *task = &((struct order_in *)into)->order->task;
     struct str text;
     (void)row;
     if (!json_str(json, &text, err)) {
@@ -61,7 +62,7 @@ static const struct form_row order_rows[] = {
     ROW("payloadBase64", order, FORM_HOOK, FORM_SET, .hook = &base64_hook,
         .schema = "{\"type\":\"string\",\"contentEncoding\":\"base64\"}",
         .about = "Raw bytes instead of `payload`."),
-    ROW("delayMs", order.delay_ms, FORM_I64, FORM_SET | FORM_NULL | FORM_DEFAULT,
+    ROW("delayMs", delay_ms, FORM_I64, FORM_SET | FORM_NULL | FORM_DEFAULT,
         .max = TASK_DURATION_MAX_MS, .standard = -1,
         .about = "Not before this long from now; not beside scheduledAt."),
     ROW("children", children, FORM_ARRAY, FORM_SET,
@@ -77,25 +78,18 @@ static const struct form_row order_rows[] = {
 /* clang-format on */
 const struct form order_form = FORM(order_rows);
 
-static void order_begin(struct order_in *in, size_t payload_max)
-{
-    *in = (struct order_in){.payload_max = payload_max};
-    form_init(&task_form, &in->order.task);
-    form_init(&order_form, in);
-}
-
 /* What no row can say alone. */
-static bool order_check(const struct order_in *in, struct err *err)
+static bool order_check(const struct order_in *in, size_t payload_max, struct err *err)
 {
-    const struct task *task = &in->order.task;
+    const struct task *task = &in->order->task;
     if (in->given & TASK_BIT(payload) && task->payload_raw) {
         return err_field(err, "payload", "payload " TWO_PAYLOADS);
     }
-    if (task->payload.len > in->payload_max) {
+    if (task->payload.len > payload_max) {
         return fault_too_large(err, task->payload_raw ? "payloadBase64" : "payload",
-                               task->payload.len, in->payload_max);
+                               task->payload.len, payload_max);
     }
-    if (task->scheduled_ms != 0 && in->order.delay_ms >= 0) {
+    if (task->scheduled_ms != 0 && in->delay_ms >= 0) {
         return err_field(err, "delayMs", "delayMs must not be given beside scheduledAt");
     }
     return reserved_check(task, err);
@@ -109,6 +103,7 @@ struct reading {
     struct arena *arena;
     size_t payload_max;
     struct create_in *out;
+    struct order blank; /* what all begin with: its fifty rows are gone through once */
     size_t room;
     struct extra { /* beside each order */
         struct str ref;
@@ -120,6 +115,19 @@ struct reading {
 };
 
 /* ---- Keeping what was read ---- */
+
+/* An order is a kilobyte: it is read where it stays. */
+static void begin(struct reading *reading, struct order_in *in)
+{
+    struct create_in *out = reading->out;
+    out->orders =
+        arena_grow(reading->arena, out->orders, out->count, &reading->room, sizeof *out->orders);
+    reading->extras = arena_grow(reading->arena, reading->extras, out->count, &reading->extras_room,
+                                 sizeof *reading->extras);
+    *in = (struct order_in){.order = &out->orders[out->count]};
+    *in->order = reading->blank;
+    form_init(&order_form, in);
+}
 
 static bool keep(struct reading *reading, const struct order_in *in, struct err *err)
 {
@@ -134,14 +142,23 @@ static bool keep(struct reading *reading, const struct order_in *in, struct err 
         reading->too_many = true; /* said by create_read(): it is nobody's field */
         return false;
     }
-    out->orders =
-        arena_grow(reading->arena, out->orders, out->count, &reading->room, sizeof *out->orders);
-    reading->extras = arena_grow(reading->arena, reading->extras, out->count, &reading->extras_room,
-                                 sizeof *reading->extras);
-    out->orders[out->count] = in->order;
+    in->order->delay_ms = in->delay_ms;
     reading->extras[out->count] = (struct extra){in->ref, in->depends};
     out->count++;
     return true;
+}
+
+/* The first of many is there, in `bytes` of the request: the others are likely as long. */
+static void make_room(struct reading *reading, size_t bytes, size_t left)
+{
+    struct create_in *out = reading->out;
+    size_t room = MIN(out->count + left / MAX(bytes, 1) + 1, (size_t)CREATE_MAX);
+    if (room > reading->room) {
+        struct order *orders = arena_alloc(reading->arena, room * sizeof *orders);
+        memcpy(orders, out->orders, out->count * sizeof *orders);
+        out->orders = orders;
+        reading->room = room;
+    }
 }
 
 /* ---- Children ---- */
@@ -149,11 +166,11 @@ static bool keep(struct reading *reading, const struct order_in *in, struct err 
 static bool check_child(const struct order_in *child, const struct order_in *parent,
                         struct err *err)
 {
-    if (child->given & TASK_BIT(document) && !str_absent(parent->order.task.document)) {
+    if (child->given & TASK_BIT(document) && !str_absent(parent->order->task.document)) {
         return err_field(err, "documentId",
                          "documentId of a child is its parent's: batches could deadlock otherwise");
     }
-    return str_absent(child->order.task.key) ||
+    return str_absent(child->order->task.key) ||
            err_field(err, "idempotencyKey", "idempotencyKey belongs to the outermost task");
 }
 
@@ -192,15 +209,15 @@ static bool read_child(struct reading *reading, const struct order_in *parent, s
                        size_t level, struct json *json, struct err *err)
 {
     struct order_in in;
-    order_begin(&in, reading->payload_max);
-    in.order.parent = place;
-    in.order.task.document = parent->order.task.document;
-    in.order.task.queue = parent->order.task.queue;
-    in.order.task.priority = parent->order.task.priority;
-    return form_read_for(FORM_SET, json, &task_form, &in.order.task, &in.given,
+    begin(reading, &in);
+    in.order->parent = place;
+    in.order->task.document = parent->order->task.document; /* where it was, if they have moved */
+    in.order->task.queue = parent->order->task.queue;
+    in.order->task.priority = parent->order->task.priority;
+    return form_read_for(FORM_SET, json, &task_form, &in.order->task, &in.given,
                          &(struct form_more){&order_form, &in}, err) &&
-           order_check(&in, err) && check_child(&in, parent, err) && keep(reading, &in, err) &&
-           read_children(reading, &in, level, err);
+           order_check(&in, reading->payload_max, err) && check_child(&in, parent, err) &&
+           keep(reading, &in, err) && read_children(reading, &in, level, err);
 }
 
 /* ---- Names ---- */
@@ -316,7 +333,7 @@ static bool resolve_order(struct arena *arena, const struct names *names,
 
 static bool resolve_all(const struct reading *reading, struct err *err)
 {
-    struct names names;
+    struct names names = {0};
     if (!collect_names(reading, &names, err)) {
         return false;
     }
@@ -334,22 +351,25 @@ static bool resolve_all(const struct reading *reading, struct err *err)
 static bool read_many(struct reading *reading, struct json *json, struct err *err)
 {
     size_t index = 0;
-    struct order_in blank; /* what all begin with: its fifty rows are gone through once */
-    order_begin(&blank, reading->payload_max);
     reading->out->many = true;
     if (!json_enter_array(json, err)) {
         return false;
     }
     for (; json_item(json, err); index++) {
-        struct order_in in = blank;
+        struct order_in in;
+        const char *from = json->at;
         if (!form_item(json, index, err)) {
             return false;
         }
+        begin(reading, &in);
         const struct form_more more = {&order_form, &in};
-        if (!form_read_for(FORM_SET, json, &task_form, &in.order.task, &in.given, &more, err) ||
-            !order_check(&in, err) || !keep(reading, &in, err) ||
+        if (!form_read_for(FORM_SET, json, &task_form, &in.order->task, &in.given, &more, err) ||
+            !order_check(&in, reading->payload_max, err) || !keep(reading, &in, err) ||
             !read_children(reading, &in, 1, err)) {
             return form_inside(err, "[%zu]", index);
+        }
+        if (index == 0) {
+            make_room(reading, (size_t)(json->at - from), (size_t)(json->end - json->at));
         }
     }
     return json_ok(json);
@@ -360,7 +380,6 @@ static bool read_one(struct reading *reading, struct json *json, struct err *err
     static const struct form nothing = {NULL, 0};
     struct str key = STR_NONE;
     struct order_in in;
-    order_begin(&in, reading->payload_max);
     if (!json_enter_object(json, err)) {
         return false;
     }
@@ -371,15 +390,18 @@ static bool read_one(struct reading *reading, struct json *json, struct err *err
         return read_many(reading, json, err) &&
                form_read_rest(FORM_SET, json, STR_NONE, &nothing, NULL, NULL, NULL, err);
     }
-    return form_read_rest(FORM_SET, json, key, &task_form, &in.order.task, &in.given,
+    begin(reading, &in);
+    return form_read_rest(FORM_SET, json, key, &task_form, &in.order->task, &in.given,
                           &(struct form_more){&order_form, &in}, err) &&
-           order_check(&in, err) && keep(reading, &in, err) && read_children(reading, &in, 1, err);
+           order_check(&in, reading->payload_max, err) && keep(reading, &in, err) &&
+           read_children(reading, &in, 1, err);
 }
 
 bool create_read(struct json *json, size_t payload_max, struct create_in *out, struct err *err)
 {
     struct reading reading = {.arena = json->arena, .payload_max = payload_max, .out = out};
     *out = (struct create_in){0};
+    form_init(&task_form, &reading.blank.task);
     bool many = json_peek(json) == JSON_ARRAY;
     if (!(many ? read_many(&reading, json, err) : read_one(&reading, json, err))) {
         return reading.too_many &&
