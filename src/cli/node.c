@@ -343,6 +343,7 @@ static bool start_api(struct node *node, struct err *err)
         .clock = &node->clock,
         .payload_max = (size_t)node->config->limits_payload,
         .test_clock = node->options.test_clock,
+        .mails = services_mail(&node->services, node->config),
         .push_private = node->config->push_allow_private,
         .execute_secret = node->services.execute_secret,
         .redact = &node->redact,

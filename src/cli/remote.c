@@ -135,6 +135,23 @@ bool remote_wait(struct remote *remote, struct str id, struct str *task, struct 
     return false;
 }
 
+void remote_warn(struct remote *remote, struct str answer)
+{
+    struct str all = json_find(answer, "warnings", &remote->arena), one;
+    struct json json;
+    if (str_absent(all)) {
+        return;
+    }
+    json_start(&json, all, &remote->arena);
+    if (!json_enter_array(&json, NULL)) {
+        return;
+    }
+    while (remote_item(&json, &one)) {
+        struct str text = remote_text(remote, one);
+        fprintf(stderr, "errand: warning: " STR_FMT "\n", STR_ARG(text));
+    }
+}
+
 bool remote_item(struct json *json, struct str *item)
 {
     return json_item(json, NULL) && json_raw(json, item, NULL);

@@ -79,6 +79,9 @@ bool remote_refusal(struct remote *remote, const struct client_answer *answer, s
 MUST_CHECK bool remote_wait(struct remote *remote, struct str id, struct str *task,
                             struct err *err);
 
+/* What an answer warns of, on standard error: it was done, but may not do what was meant. */
+void remote_warn(struct remote *remote, struct str answer);
+
 /* Walks the items of a JSON array that an answer holds. */
 bool remote_item(struct json *json, struct str *item);
 

@@ -349,6 +349,7 @@ static enum exit_status create(const struct schedule_options *options, const str
     if (!remote_call(&remote, "POST", STR("/api/schedules"), buf_view(&body), &schedule, &err)) {
         return verb_fail_as(options->remote.json, &err);
     }
+    remote_warn(&remote, schedule);
     if (remote.json) {
         printf(STR_FMT "\n", STR_ARG(schedule));
     } else {

@@ -163,12 +163,30 @@ static void write_content(struct remote *remote, struct str execution, const cha
     buf_str(cell, str_head(str_cut(&content, '\n'), CONTENT_COLUMN));
 }
 
+/* Each channel with how its delivery went: "EMAIL COMPLETED, WEB COMPLETED". */
+static void write_deliveries(struct remote *remote, struct str execution, const char *key,
+                             struct buf *cell)
+{
+    struct str deliveries = json_find(execution, key, &remote->arena), channel, raw;
+    struct json json;
+    json_start(&json, str_absent(deliveries) ? STR("{}") : deliveries, &remote->arena);
+    if (!json_enter_object(&json, NULL)) {
+        return;
+    }
+    while (json_member(&json, &channel, NULL) && json_raw(&json, &raw, NULL)) {
+        struct str status = json_find_str(raw, "status", &remote->arena);
+        buf_printf(cell, "%s" STR_FMT " " STR_FMT, cell->len == 0 ? "" : ", ", STR_ARG(channel),
+                   STR_ARG(status));
+    }
+}
+
 static const struct column history_columns[] = {
     {"FOR", .key = "scheduledFor"},
     {"STATUS", .key = "status"},
     {"STARTED", .key = "startedAt", .kind = COLUMN_TIME},
     {"FINISHED", .key = "finishedAt", .kind = COLUMN_TIME},
     {"TASK", .key = "taskId"},
+    {"DELIVERED", .key = "deliveries", .write = write_deliveries},
     {"CONTENT", .key = "content", .write = write_content},
     {.head = NULL},
 };

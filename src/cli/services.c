@@ -79,6 +79,16 @@ static bool is_pushed(const struct config *config, struct str type)
     return false;
 }
 
+bool services_mail(const struct services *services, const struct config *config)
+{
+    for (size_t i = 0; i < config->handlers.count; i++) {
+        if (str_is(config->handlers.at[i].command.type, "deliver.email")) {
+            return true;
+        }
+    }
+    return services->has_smtp;
+}
+
 /* Without a model nobody here does prompts: a worker outside may. */
 void services_list(struct services *services, const struct config *config)
 {

@@ -30,6 +30,9 @@ struct services {
  * secret that is not there, are ERR_INVALID with the setting named. */
 MUST_CHECK bool services_read(struct config *config, struct services *out, struct err *err);
 
+/* Whether deliveries by EMAIL are made here: by [smtp], or by a handler of that type. */
+bool services_mail(const struct services *services, const struct config *config);
+
 /* The table for the worker pool: without the types that the settings push to an address. `services`
  * stays where it is as long as the workers live. */
 void services_list(struct services *services, const struct config *config);

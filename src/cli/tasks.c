@@ -138,11 +138,39 @@ static void print_attempt(struct remote *remote, const struct paper *paper, stru
     print_log(remote, json_find(attempt, "log", arena));
 }
 
+/* Of a schedule's run: by which channel it was delivered, how that went and when. */
+static void print_deliveries(struct remote *remote, const struct paper *paper,
+                             struct str deliveries)
+{
+    struct json json;
+    struct str channel, raw;
+    json_start(&json, deliveries, &remote->arena);
+    if (!json_enter_object(&json, NULL)) {
+        return;
+    }
+    puts("deliveries");
+    while (json_member(&json, &channel, NULL) && json_raw(&json, &raw, NULL)) {
+        SCOPED(buf_fini) struct buf line = BUF_INIT(64 * KIB);
+        struct str status = json_find_str(raw, "status", &remote->arena);
+        struct str at = json_find_str(raw, "at", &remote->arena);
+        struct str error = json_find_str(raw, "error", &remote->arena);
+        if (!str_absent(at)) { /* older ones do not say */
+            human_exact(&line, paper, at);
+        }
+        if (!str_absent(error)) {
+            buf_c(&line, ": ");
+            human_clean(&line, error);
+        }
+        printf("  %-6.*s  %s%-9.*s%s  " STR_FMT "\n", STR_ARG(channel), human_colour(paper, status),
+               STR_ARG(status), human_plain(paper), STR_ARG(buf_view(&line)));
+    }
+}
+
 static void print_task(struct remote *remote, struct str task)
 {
     struct paper paper = paper_stdout();
     struct json json, attempts;
-    struct str key, raw, attempt;
+    struct str key, raw, attempt, deliveries = STR_NONE;
     bool tried = false;
     json_start(&json, task, &remote->arena);
     if (!json_enter_object(&json, NULL)) {
@@ -150,6 +178,10 @@ static void print_task(struct remote *remote, struct str task)
     }
     while (json_member(&json, &key, NULL) && json_raw(&json, &raw, NULL)) {
         if (str_is(raw, "null") || str_is(raw, "[]")) {
+            continue;
+        }
+        if (str_is(key, "deliveries")) {
+            deliveries = raw;
             continue;
         }
         if (!str_is(key, "attempts")) {
@@ -165,6 +197,9 @@ static void print_task(struct remote *remote, struct str task)
             print_attempt(remote, &paper, attempt);
         }
     }
+    if (!str_absent(deliveries) && !str_is(deliveries, "{}")) {
+        print_deliveries(remote, &paper, deliveries);
+    }
 }
 
 const struct verb show_verb = {
@@ -173,7 +208,7 @@ const struct verb show_verb = {
     .summary = "show one task with its attempts",
     .about =
         "Shows everything the server knows about a task: its order, its state, its result, and\n"
-        "each attempt with its outcome and log.",
+        "each attempt with its outcome and log. Of a schedule's run also how it was delivered.",
     .examples = "# for people\nerrand show 0192f3a1-7c1e-7000-8000-000000000001\n"
                 "# only the result, for a script\n"
                 "errand show 0192f3a1-7c1e-7000-8000-000000000001 --json | jq .result",

@@ -71,6 +71,7 @@ static enum exit_status run_start(const void *given, const struct words *words)
         return verb_fail_as(options->remote.json, &err);
     }
     struct str id = json_find_str(team, "teamId", &remote.arena);
+    remote_warn(&remote, team);
     if (options->watch) {
         return team_follow(&options->remote, id);
     }

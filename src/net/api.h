@@ -36,6 +36,7 @@ struct api_options {
     const struct clock *clock; /* borrowed: the clock that tasks live by */
     size_t payload_max;        /* [limits] payload; beyond it: 413 */
     bool test_clock;           /* whether /api/test/clock is there */
+    bool mails;                /* somebody here delivers by EMAIL */
     bool push_private;         /* a task's own URL may lead to this machine or a private network */
     struct str execute_secret; /* who has it may fire schedules; absent: nobody. Borrowed */
     /* What role read is not shown; may be replaced at any time by another that lives as long as the

@@ -178,7 +178,7 @@ static void waiting_looked(struct call *call)
     if (task_state_terminal(task->state) || now_ms >= waiting->until_ms) {
         SCOPED(buf_fini) struct buf body = BUF_INIT(MCP_ANSWER_MAX);
         struct json_writer w = JSON_WRITER(&body);
-        task_write_detail(&w, &waiting->query->detail);
+        task_write_detail(&w, &waiting->query->detail, STR_NONE);
         end_waiting(waiting, 200, buf_view(&body));
         return;
     }

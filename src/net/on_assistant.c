@@ -171,7 +171,7 @@ static void answer_created(struct call *call)
     json_open_object(&w);
     json_put_c(&w, "mode", assistant_mode_name(ASSISTANT_CREATION));
     json_key(&w, "schedule");
-    schedule_write(&w, &assistance->orders[0]->schedule, false);
+    schedule_write_made(&w, &assistance->orders[0]->schedule, call->api);
     json_close_object(&w);
     finish(assistance, 201);
 }

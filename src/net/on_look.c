@@ -10,6 +10,7 @@
 #include "net/filter_in.h"
 #include "net/on.h"
 #include "net/task_out.h"
+#include "schedule/execution.h"
 
 /* ---- Lists ---- */
 
@@ -50,6 +51,7 @@ bool on_task_list(struct call *call, struct err *err)
 struct show {
     struct call *call;
     struct query *query;
+    struct query *run; /* the execution that the task stands for; NULL: not asked for */
     struct events_watch watch;
     bool waits;      /* an unfinished task is not the answer yet */
     bool asking;     /* the query is out */
@@ -78,6 +80,35 @@ static void show_failed(struct call *call)
     call_fail(call, &call->failure);
 }
 
+static void show_write(struct call *call)
+{
+    const struct show *show = call->own;
+    struct json_writer w = call_writer(call);
+    struct execution execution = {.deliveries = STR_NONE};
+    struct err ignored = ERR_INIT;
+    if (show->run != NULL && show->run->found) { /* one that cannot be read shows no deliveries */
+        (void)!execution_load(&show->run->record, call->arena, &execution, &ignored);
+    }
+    task_write_detail(&w, &show->query->detail, execution.deliveries);
+    call_answer(call, 200);
+}
+
+/* The run of a schedule is answered with what became of its deliveries: its execution, which has
+ * the same id, knows. */
+static void show_answer(struct call *call)
+{
+    struct show *show = call->own;
+    if (id_none(show->query->detail.task.schedule)) {
+        show_write(call);
+        return;
+    }
+    show->run = call_query(call, QUERY_RECORD);
+    show->run->record_filter.kind = RECORD_EXECUTION;
+    show->run->id = show->query->id;
+    call->done = show_write;
+    call_ask(call, show->run);
+}
+
 static void show_read(struct call *call)
 {
     struct show *show = call->own;
@@ -98,9 +129,7 @@ static void show_read(struct call *call)
         return;
     }
     show_stop_waiting(show);
-    struct json_writer w = call_writer(call);
-    task_write_detail(&w, &query->detail);
-    call_answer(call, 200);
+    show_answer(call);
 }
 
 /* Time is over, the client left, or the task has ended: one more look, and that is the answer. */

@@ -48,7 +48,7 @@ static bool read_id(struct call *call, struct task_id *out, struct err *err)
 static void answer_schedule(struct call *call)
 {
     struct json_writer w = call_writer(call);
-    schedule_write(&w, &((struct planner_order *)call->own)->schedule, false);
+    schedule_write_made(&w, &((struct planner_order *)call->own)->schedule, call->api);
     call_answer(call, 200);
 }
 
@@ -59,7 +59,7 @@ static void answer_created(struct call *call)
     const struct schedule *schedule = &((struct planner_order *)call->own)->schedule;
     char text[TASK_ID_TEXT];
     struct json_writer w = call_writer(call);
-    schedule_write(&w, schedule, false);
+    schedule_write_made(&w, schedule, call->api);
     call_answer_with(call, 201, "application/json",
                      arena_printf(call->arena, "Location: /api/schedules/" STR_FMT "\r\n",
                                   STR_ARG(id_text(schedule->id, text))));

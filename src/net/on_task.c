@@ -14,10 +14,11 @@
 
 static void created_one(struct call *call)
 {
-    const struct order *order = ((struct command *)call->own)->create.orders;
+    const struct command_create *create = &((struct command *)call->own)->create;
+    const struct order *order = create->orders;
     struct json_writer w = call_writer(call);
     char id[TASK_ID_TEXT];
-    task_write(&w, &order->task);
+    task_write_created(&w, create->orders, create->count, 0);
     call_answer_with(call, order->known ? 200 : 201, "application/json",
                      arena_printf(call->arena, "Location: /api/tasks/" STR_FMT "\r\n",
                                   STR_ARG(id_text(order->task.id, id))));
@@ -28,8 +29,8 @@ static void answer_many(struct call *call, const struct order *orders, size_t co
     struct json_writer w = call_writer(call);
     json_open_array(&w);
     for (size_t i = 0; i < count; i++) {
-        if (orders[i].parent == 0) { /* children are seen in their parent's detail */
-            task_write(&w, &orders[i].task);
+        if (orders[i].parent == 0) { /* children are named by their parent */
+            task_write_created(&w, orders, count, i);
         }
     }
     json_close_array(&w);

@@ -70,7 +70,11 @@ static void answer_begun(struct call *call)
     const struct team *team = &((struct lead_order *)call->own)->team;
     char text[TASK_ID_TEXT];
     struct json_writer w = call_writer(call);
-    team_write_begun(&w, team);
+    bool idle = team->mates.count > 0 && !lead_decides(call->api->parts.lead);
+    team_write_begun(&w, team,
+                     idle ? STR("its teammates do nothing by themselves, since this server has no "
+                                "[llm]: agents outside must claim its tasks")
+                          : STR_NONE);
     call_answer_with(call, 202, "application/json",
                      arena_printf(call->arena, "Location: /api/teams/" STR_FMT "\r\n",
                                   STR_ARG(id_text(team->id, text))));
@@ -95,7 +99,7 @@ static void answer_ended(struct call *call)
         return;
     }
     struct json_writer w = call_writer(call);
-    team_write_begun(&w, &order->team);
+    team_write_begun(&w, &order->team, STR_NONE);
     call_answer(call, 200);
 }
 

@@ -10,7 +10,24 @@
 /* What is too long for a list is left out, and said to be. */
 struct omitted {
     bool payload, messages, content;
+    struct str warnings[SCHEDULE_WARNINGS];
+    size_t warnings_count;
 };
+
+static void show_warnings(struct json_writer *w, const struct form_row *row, const void *from)
+{
+    const struct omitted *omitted = from;
+    if (omitted->warnings_count == 0) {
+        return;
+    }
+    json_put_array(w, row->name.ptr);
+    for (size_t i = 0; i < omitted->warnings_count; i++) {
+        json_add_str(w, omitted->warnings[i]);
+    }
+    json_close_array(w);
+}
+
+static const struct form_hook warnings_hook = {.show = show_warnings};
 
 #define ROW(label, member, sentence)                                                               \
     FORM_ROW(label, struct omitted, member, FORM_YES, FORM_SHOWN, .about = sentence)
@@ -18,6 +35,9 @@ struct omitted {
 static const struct form_row schedule_rows[] = {
     ROW("payloadOmitted", payload, "In lists: the payload is over 4 KiB."),
     ROW("messagesOmitted", messages, "In lists: the messages are over 4 KiB."),
+    FORM_ROW("warnings", struct omitted, warnings, FORM_HOOK, FORM_SHOWN, .hook = &warnings_hook,
+             .schema = "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",
+             .about = "When it is made or changed: what this server lacks to do it."),
 };
 static const struct form_row execution_rows[] = {
     ROW("contentOmitted", content, "In lists: the content is over 4 KiB."),
@@ -40,6 +60,25 @@ void schedule_write(struct json_writer *w, const struct schedule *schedule, bool
     json_open_object(w);
     form_show(w, &schedule_form, &shown);
     form_show(w, &schedule_omitted, &omitted);
+    json_close_object(w);
+}
+
+void schedule_write_made(struct json_writer *w, const struct schedule *schedule,
+                         const struct api *api)
+{
+    struct omitted also = {0};
+    bool thinks = api->parts.assistant != NULL;
+    if ((schedule->delivery & (1u << CHANNEL_EMAIL)) != 0 && !api->options.mails) {
+        also.warnings[also.warnings_count++] =
+            STR("nothing is delivered by EMAIL: this server has no [smtp]");
+    }
+    if (str_is(schedule->type, "prompt") && !thinks) {
+        also.warnings[also.warnings_count++] =
+            STR("its runs wait for a worker outside that takes prompt: this server has no [llm]");
+    }
+    json_open_object(w);
+    form_show(w, &schedule_form, schedule);
+    form_show(w, &schedule_omitted, &also);
     json_close_object(w);
 }
 

@@ -139,6 +139,22 @@ void task_write(struct json_writer *w, const struct task *task)
     json_close_object(w);
 }
 
+void task_write_created(struct json_writer *w, const struct order *orders, size_t count, size_t at)
+{
+    json_open_object(w);
+    put_whole(w, &orders[at].task);
+    if (orders[at].task.container && !orders[at].known) {
+        json_put_array(w, "childIds");
+        for (size_t i = at + 1; i < count; i++) { /* children come behind their parent */
+            if (orders[i].parent == at + 1) {
+                id_write(w, orders[i].task.id);
+            }
+        }
+        json_close_array(w);
+    }
+    json_close_object(w);
+}
+
 void task_write_row(struct json_writer *w, const struct task_row *row)
 {
     json_open_object(w);
@@ -220,7 +236,8 @@ static const struct form_row attempt_rows[] = {
 /* clang-format on */
 const struct form attempt_form = FORM(attempt_rows);
 
-void task_write_detail(struct json_writer *w, const struct task_detail *detail)
+void task_write_detail(struct json_writer *w, const struct task_detail *detail,
+                       struct str deliveries)
 {
     json_open_object(w);
     put_whole(w, &detail->task);
@@ -232,6 +249,9 @@ void task_write_detail(struct json_writer *w, const struct task_detail *detail)
     }
     json_close_array(w);
     ids_put(w, "childIds", detail->children, detail->children_count);
+    if (!str_absent(deliveries)) {
+        json_put_raw(w, "deliveries", deliveries);
+    }
     dependencies_put(w, detail->dependencies, detail->dependencies_count);
     json_close_object(w);
 }

@@ -18,14 +18,19 @@
  * results are left out and said to be. A thousand tasks of a megabyte must not fill the memory. */
 #define ANSWER_WHOLE_MAX (64 * MIB)
 
-void task_write(struct json_writer *w, const struct task *task);        /* whole */
+void task_write(struct json_writer *w, const struct task *task); /* whole */
+/* A task that a request has just created, the one at this place; of one with children with
+ * `childIds`, in their order. */
+void task_write_created(struct json_writer *w, const struct order *orders, size_t count, size_t at);
 void task_write_row(struct json_writer *w, const struct task_row *row); /* as a list shows it */
 /* With its `lease` and the results of what it depended on. */
 void task_write_claimed(struct json_writer *w, const struct task *task,
                         const struct claim_facts *facts);
 /* The same without those results, and left open for more fields. */
 void task_open_claimed(struct json_writer *w, const struct task *task);
-void task_write_detail(struct json_writer *w, const struct task_detail *detail);
+/* `deliveries`: of a schedule's run, as its execution has them; absent: none. */
+void task_write_detail(struct json_writer *w, const struct task_detail *detail,
+                       struct str deliveries);
 
 /* For openapi.json: what a task is shown with beside task_form, and its attempts. */
 extern const struct form task_view_form, attempt_form;

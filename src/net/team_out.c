@@ -234,13 +234,18 @@ void team_write(struct json_writer *w, const struct team *team, const struct tas
     json_close_object(w);
 }
 
-void team_write_begun(struct json_writer *w, const struct team *team)
+void team_write_begun(struct json_writer *w, const struct team *team, struct str warning)
 {
     json_open_object(w);
     id_put(w, "teamId", team->id);
     json_put_c(w, "status", team_statuses[team->status]);
     json_put_i64(w, "numTeammates", (int64_t)team->mates.count);
     put_stream(w, team);
+    if (!str_absent(warning)) {
+        json_put_array(w, "warnings");
+        json_add_str(w, warning);
+        json_close_array(w);
+    }
     json_close_object(w);
 }
 

@@ -13,8 +13,8 @@
 void team_write(struct json_writer *w, const struct team *team, const struct task_rows *rows,
                 bool whole, struct arena *arena);
 
-/* What POST /api/teams answers. */
-void team_write_begun(struct json_writer *w, const struct team *team);
+/* What POST /api/teams answers; a warning, where there is one. */
+void team_write_begun(struct json_writer *w, const struct team *team, struct str warning);
 
 /* A task as its agent gets it. */
 void team_write_claimed(struct json_writer *w, const struct team *team, const struct task *task,

@@ -40,13 +40,14 @@ bool delivery_of(const struct task *task, struct delivery *out)
     return false;
 }
 
-/* ---- The report of an execution: {"EMAIL":{"status","attempts","taskId","error"}} ---- */
+/* ---- The report of an execution: {"EMAIL":{"status","attempts","at","taskId","error"}} ---- */
 
 /* The entry of one channel, from its task. */
 struct report_entry {
     struct str channel;
     enum task_state state;
     int32_t attempts;
+    int64_t at_ms;            /* when that became so */
     struct task_id task;      /* none: there was none */
     struct task_error error;  /* shown unless it was delivered */
     struct str cancel_reason; /* CANCELLED: shown as its error */
@@ -70,6 +71,7 @@ static void write_entry(struct json_writer *w, const struct report_entry *entry)
     json_open_object(w);
     json_put_c(w, "status", task_state_name(entry->state));
     json_put_i64(w, "attempts", entry->attempts);
+    json_put_time(w, "at", entry->at_ms);
     if (!id_none(entry->task)) {
         json_put_str(w, "taskId", id_text(entry->task, text));
     }
@@ -252,7 +254,8 @@ static void create_one(struct batch *batch, const struct schedule *schedule,
     struct err err = ERR_INIT;
     struct order *order = arena_new(arena, struct order);
     struct message message = message_of(batch, schedule, execution, channel);
-    struct report_entry entry = {.channel = str_of(schedule_channels[channel])};
+    struct report_entry entry = {.channel = str_of(schedule_channels[channel]),
+                                 .at_ms = guest_now(batch).wall_ms};
     *order = order_of(batch, schedule, &message, channel, KEY_BEGIN);
     if (!send(batch, schedule, execution->id, &message, channel, order, retention_ms, &err)) {
         /* It could not even be created: that shows, and holds up nobody. */
@@ -337,6 +340,7 @@ static void report(struct batch *batch, const struct delivery *delivery, const s
     const struct report_entry entry = {.channel = str_of(schedule_channels[delivery->channel]),
                                        .state = task->state,
                                        .attempts = task->attempt,
+                                       .at_ms = guest_now(batch).wall_ms,
                                        .task = task->id,
                                        .error = task->error,
                                        .cancel_reason = task->cancel_reason};

@@ -20,7 +20,8 @@ const char *const execution_statuses[] = {"RUNNING", "SUCCESS", "FAILURE",
 #define REPORT                                                                                     \
     "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"object\",\"properties\":{"          \
     "\"status\":"                                                                                  \
-    "{\"type\":\"string\"},\"attempts\":{\"type\":\"integer\"},\"taskId\":{\"type\":\"string\","   \
+    "{\"type\":\"string\"},\"attempts\":{\"type\":\"integer\"},\"at\":{\"type\":\"string\","       \
+    "\"format\":\"date-time\"},\"taskId\":{\"type\":\"string\","                                   \
     "\"format\":\"uuid\"},\"error\":{\"type\":\"string\"}},\"additionalProperties\":false}}"
 
 /* clang-format off */

@@ -164,7 +164,7 @@ TEST(the_detail_view_has_attempts_and_children)
         {.number = 2, .worker = STR("w")},
     };
     struct task_detail detail = {.task = plain_task(), .attempts = attempts, .attempts_count = 2};
-    task_write_detail(&w, &detail);
+    task_write_detail(&w, &detail, STR_NONE);
 
     CHECK(has(&buf, "\"attempts\":[{\"number\":1,\"outcome\":\"FAILED\",\"workerId\":\"w\","
                     "\"startedAt\":\"2027-03-01T09:00:00.000Z\","

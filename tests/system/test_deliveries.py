@@ -3,6 +3,8 @@
 #
 # SPDX-License-Identifier: MIT
 """Deliveries of schedules, against a stand-in model and a real SMTP server."""
+import re
+
 from errand import check, has, main, same, test, wait_for
 from sink import Sink
 from standins import Llm, Smtp
@@ -341,6 +343,37 @@ def a_token_of_a_user_sees_that_users_notifications_and_costs(nest):
     s.get("/api/notifications", 401)
     schedule = {"id": "0192f3a0-0000-7000-8000-000000000000"}
     fire(s, 404, taskId=schedule["id"])  # the secret suffices without a token
+
+
+@test(clock=START)
+def the_run_of_a_schedule_shows_how_it_was_delivered(s):
+    schedule = s.post("/api/schedules", {"title": "t", "rrule": "FREQ=HOURLY", "taskType": "noop"}, 201)
+    s.advance(3600_000)
+    run = s.get(f"/api/schedules/{schedule['id']}/executions")[0]
+    web = run["deliveries"]["WEB"]
+    has(web, status="COMPLETED", attempts=1)
+    check(web["at"] >= run["createdAt"], web["at"])
+    same(s.show({"id": run["taskId"]})["deliveries"], run["deliveries"])
+    check("deliveries" not in s.show(s.create()), "a task that is no run has none")
+    shown = s.cli("show", run["taskId"])
+    check(re.search(r"deliveries\n  WEB +COMPLETED +\S", shown), shown)
+    check("WEB COMPLETED" in s.cli("schedule", "history", schedule["id"]))
+
+
+@test()
+def a_schedule_that_cannot_be_done_here_is_warned_about(s):
+    mail = {"title": "t", "rrule": "FREQ=DAILY", "delivery": ["EMAIL"], "deliverTo": {"EMAIL": "ann@example.org"}}
+    made = s.post("/api/schedules", mail, 201)
+    same(made["warnings"], ["nothing is delivered by EMAIL: this server has no [smtp]"])
+    check("warnings" not in s.get(f"/api/schedules/{made['id']}"), "it is told when it is made")
+    check("warnings" not in s.post("/api/schedules", {"title": "t", "rrule": "FREQ=DAILY"}, 201))
+    prompt = s.post("/api/schedules", {"title": "t", "rrule": "FREQ=DAILY", "taskType": "prompt"}, 201)
+    check("[llm]" in prompt["warnings"][0], prompt["warnings"])
+    changed = s.call("PATCH", f"/api/schedules/{prompt['id']}", {"taskType": "noop"}, expect=200).json
+    check("warnings" not in changed, changed)
+    ran = s.nest.run("schedule", "--title", "t", "--rrule", "FREQ=DAILY", "--delivery", "EMAIL", "--to", "ann@example.org",
+                     "--url", f"http://127.0.0.1:{s.port}")
+    check("errand: warning: nothing is delivered by EMAIL" in ran.stderr, ran.stderr)
 
 
 if __name__ == "__main__":

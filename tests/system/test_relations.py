@@ -351,4 +351,20 @@ def what_becomes_of_failures_is_shown_where_it_is_not_the_usual(s):
         check("onChildFailure" not in shown and "onDependencyFailure" not in shown, shown)
 
 
+@test()
+def who_creates_children_is_told_their_ids(s):
+    order = {"taskType": "p", "children": [{"taskType": "a"}, {"taskType": "b", "children": [{"taskType": "c"}]}, {"taskType": "d"}]}
+    made = s.post("/api/tasks", order, 201)
+    same(len(made["childIds"]), 3)
+    same(made["childIds"], s.show(made)["childIds"])
+    same([s.show({"id": child})["taskType"] for child in made["childIds"]], ["a", "b", "d"])
+    first, plain, second = s.post("/api/tasks", [order, {"taskType": "x"}, order], 201)
+    check("childIds" not in plain)
+    for task in (first, second):
+        same(task["childIds"], s.show(task)["childIds"])
+    check("childIds" not in s.post("/api/tasks", {"taskType": "y"}, 201))
+    keyed = {**order, "idempotencyKey": "k"}
+    same(s.post("/api/tasks", keyed, 201)["id"], s.post("/api/tasks", keyed, 200)["id"])
+
+
 main()

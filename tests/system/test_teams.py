@@ -553,4 +553,15 @@ def the_example_works(s):
     check("## Bind the book" in run.stdout, run.stdout)
 
 
+@test()
+def teammates_without_a_language_model_are_warned_about(s):
+    order = {"prompt": "p", "teammates": [{"role": "writer"}], "tasks": [{"id": "a", "title": "A"}]}
+    begun = s.post("/api/teams", order, 202)
+    check("[llm]" in begun["warnings"][0], begun)
+    check("warnings" not in s.post("/api/teams", {"prompt": "p", "tasks": [{"id": "a", "title": "A"}]}, 202))
+    ran = s.nest.run("team", "start", "p", "--mate", "writer", "--tasks", '[{"id":"a","title":"A"}]',
+                     "--url", f"http://127.0.0.1:{s.port}")
+    check("errand: warning: its teammates do nothing by themselves" in ran.stderr, ran.stderr)
+
+
 main()
