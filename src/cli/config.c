@@ -116,6 +116,11 @@ const struct setting settings[] = {
      "names the server answers to besides local ones, comma separated"},
     {"redact", "keys", REDACT_DEFAULT, TEXT, AT(redact_keys),
      "names whose values the dashboard and tokens of role read do not see, comma separated"},
+    {"otel", "endpoint", NULL, TEXT, AT(otel_endpoint),
+     "where a span of each attempt is sent, by OTLP over HTTP: http://HOST:4318; default nowhere"},
+    {"otel", "headers", NULL, TEXT, AT(otel_headers),
+     "of these requests: NAME=VALUE, comma separated; default none"},
+    {"otel", "service", "errand", TEXT, AT(otel_service), "service.name of the spans"},
     {"log", "level", "info", CHOICE("debug|info|warn|error"), AT(log_level), "least level to log"},
     {"log", "format", "text", CHOICE("text|json"), AT(log_format), "of a line of the log"},
 };

@@ -46,8 +46,9 @@ struct config {
     int64_t faktory_line, faktory_connections;
     struct str http_hosts;  /* comma list of allowed Host names; absent: local ones only */
     struct str redact_keys; /* comma list */
-    int64_t log_level;      /* enum log_level */
-    int64_t log_format;     /* enum log_format */
+    struct str otel_endpoint, otel_headers, otel_service; /* endpoint absent: no spans are sent */
+    int64_t log_level;                                    /* enum log_level */
+    int64_t log_format;                                   /* enum log_format */
 
     struct config *replaced; /* what was read before, by reload.c; NULL: nothing */
     struct arena arena;      /* holds the texts */

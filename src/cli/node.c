@@ -164,6 +164,7 @@ static bool start_engine(struct node *node, struct err *err)
     struct engine_host host = node_engine_host(node);
     host.abort = on_abort;
     host.abort_arg = node;
+    node_watch_ends(node, &host);
     const struct engine_options options = {
         .store = node->store,
         .broker = node->broker,
@@ -244,6 +245,7 @@ static bool start_work(struct node *node, struct err *err)
         .llm = node_has_crew(node) ? &node->services.llm : NULL,
         .lead = node->lead,
         .grace_ms = config->workers_grace_ms,
+        .traced = node->otlp != NULL,
         .data = config->data,
         .rested = on_rested,
         .rested_arg = node,
@@ -334,6 +336,11 @@ static void start_handles(struct node *node)
     reload_start(node);
 }
 
+static struct otlp_figures spans_sent(void *arg)
+{
+    return otlp_figures(((struct node *)arg)->otlp);
+}
+
 static bool start_api(struct node *node, struct err *err)
 {
     const struct api_options options = {
@@ -354,6 +361,8 @@ static bool start_api(struct node *node, struct err *err)
         .signed_out_arg = node,
         .failed = on_failed,
         .failed_arg = node,
+        .spans = node->otlp == NULL ? NULL : spans_sent,
+        .spans_arg = node,
         .lost = lost_workers,
         .lost_arg = node,
     };
@@ -448,8 +457,8 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
     }
     outlast_commands(node);
     if (!events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
-        !start_api(node, err) || !start_engine(node, err) || !start_work(node, err) ||
-        !start_assistant(node, err) || !start_server(node, err)) {
+        !node_start_otel(node, err) || !start_api(node, err) || !start_engine(node, err) ||
+        !start_work(node, err) || !start_assistant(node, err) || !start_server(node, err)) {
         return false;
     }
     open_api(node);
@@ -472,6 +481,7 @@ static void end_threads(struct node *node)
         engine_stop(node->engine);
         engine_free(node->engine); /* what still waits is answered through the api */
     }
+    node_stop_otel(node);
     workforce_free(node->work);
     assistant_pool_stop(node->assistant);
     queries_stop(node->queries);

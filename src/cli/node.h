@@ -24,6 +24,8 @@
 #define NODE_GIVE_BACK_MS ((int64_t)1000) /* beyond the grace: to give back what did not finish */
 #define NODE_DRAIN_TICK   10              /* milliseconds between two looks while draining */
 #define NODE_FAILED_MS    ((int64_t)500)  /* for 503s to go out when the store has failed */
+#define NODE_OTEL_MIN_MS  ((int64_t)500)  /* for the last spans to go out, at least … */
+#define NODE_OTEL_MAX_MS  ((int64_t)5000) /* … and at most, whatever the time to drain is */
 #define NODE_ID_MAX       96
 #define NODE_GUESTS_MAX   4
 #define NODE_ZONES_MS     HOUR_MS /* between two looks for new time zone data */
@@ -76,6 +78,7 @@ struct node {
     struct fleet *_Atomic fleet; /* NULL: alone */
     struct broker_options broker_options;
     struct queries *queries;
+    struct otlp *otlp;       /* where spans go; NULL: nowhere */
     struct starter *starter; /* of commands; NULL: there are none */
     struct workforce *work;
     _Atomic bool rested;        /* nothing runs inside the server any more */
@@ -109,6 +112,11 @@ bool node_is_loopback(struct str host);
  * done in here, with the language model. */
 size_t node_seat_guests(struct node *node);
 bool node_has_crew(const struct node *node);
+
+/* node_otel.c: spans of attempts, where [otel] endpoint asks for them. */
+MUST_CHECK bool node_start_otel(struct node *node, struct err *err); /* before the engine */
+void node_watch_ends(struct node *node, struct engine_host *host);
+void node_stop_otel(struct node *node); /* after it */
 
 /* node_faktory.c: where [faktory] listen asks for it. */
 MUST_CHECK bool node_start_faktory(struct node *node, struct err *err);

@@ -58,10 +58,22 @@ static bool read_smtp(struct config *config, struct services *out, struct err *e
             err_wrap(err, "[smtp]"));
 }
 
+static bool read_otel(struct config *config, struct services *out, struct err *err)
+{
+    out->otel = (struct otlp_options){.endpoint = config->otel_endpoint,
+                                      .headers = config->otel_headers,
+                                      .service = config->otel_service,
+                                      .instance = STR_NONE};
+    return str_absent(config->otel_endpoint)
+               ? needs(config->otel_headers, config->otel_endpoint, "otel", "endpoint", err)
+               : otlp_check(&out->otel, err);
+}
+
 bool services_read(struct config *config, struct services *out, struct err *err)
 {
     *out = (struct services){.execute_secret = config->execute_secret};
     return read_llm(config, out, err) && read_smtp(config, out, err) &&
+           read_otel(config, out, err) &&
            (webhook_read_keys(config->mobile_secret, &config->arena, &out->mobile_keys, err) ||
             err_wrap(err, "[mobile] secret"));
 }

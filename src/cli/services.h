@@ -10,6 +10,7 @@
 #include "cli/config.h"
 #include "client/llm.h"
 #include "client/mail.h"
+#include "client/otlp.h"
 #include "deliver/channel.h"
 
 #define SERVICES_MAX 8
@@ -21,6 +22,7 @@ struct services {
     struct str mail_from;
     struct webhook_keys mobile_keys; /* none: plain messages */
     struct str execute_secret;       /* absent: none */
+    struct otlp_options otel;        /* its endpoint absent: no spans are sent */
     struct channel_options channels;
     struct service table[SERVICES_MAX]; /* the task types that the server does with them */
     size_t count;

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/work.h"
+#include "wire/json.h"
 
 /* ---- What it says ---- */
 
@@ -100,6 +101,7 @@ void work_run_start(struct work *work, errand_job *job)
     SCOPED(arena_fini) struct arena arena = ARENA_INIT;
     struct work_run *run = mem_new(struct work_run);
     size_t payload_len;
+    struct str whole = str_of(errand_job_json(job));
     const char *payload = errand_job_payload(job, &payload_len);
     run->work = work;
     run->job = job;
@@ -110,8 +112,11 @@ void work_run_start(struct work *work, errand_job *job)
         .starter = work->starter,
         .program = {.path = work->argv[0],
                     .argv = work->argv,
-                    .env = run_env(&arena, errand_job_id(job), str_of(errand_job_type(job)),
-                                   str_of(errand_job_document(job)), errand_job_attempt(job),
+                    .env = run_env(&arena,
+                                   &(struct run_task){
+                                       errand_job_id(job), str_of(errand_job_type(job)),
+                                       str_of(errand_job_document(job)), errand_job_attempt(job),
+                                       json_find_str(whole, "traceparent", &arena)},
                                    work->env, work->env_count),
                     .folder = ".",
                     .may_gain = true},

@@ -84,6 +84,12 @@ bool client_open(const struct client_options *options, struct client **out, stru
     if (!str_absent(options->token)) {
         add_header(client, "Authorization: Bearer ", options->token);
     }
+    for (size_t i = 0; i < options->headers_count; i++) {
+        SCOPED(buf_fini) struct buf name = BUF_INIT(KIB);
+        buf_str(&name, options->headers[i].name);
+        buf_c(&name, ": ");
+        add_header(client, buf_c_text(&name), options->headers[i].value);
+    }
     *out = client;
     return true;
 }

@@ -25,6 +25,10 @@ struct client_options {
                            unix:PATH, a socket file */
     struct str token;   /* sent as a bearer token; absent: none */
     const char *cacert; /* PEM file of authorities to trust; NULL: the system's */
+    const struct client_header {
+        struct str name, value; /* without control characters */
+    } * headers;                /* of every call; borrowed until client_open() returns */
+    size_t headers_count;
 };
 
 /* Whether that is a server's address: of a form that client_open() takes. */

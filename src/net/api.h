@@ -16,6 +16,7 @@
 
 #include "assist/assistant_pool.h"
 #include "base/clock.h"
+#include "client/otlp.h"
 #include "cloud/cloud.h"
 #include "fleet/fleet.h"
 #include "net/auth.h"
@@ -50,6 +51,8 @@ struct api_options {
     void *signed_out_arg;
     void (*failed)(void *arg); /* on the loop: the store cannot be trusted, end soon; or NULL */
     void *failed_arg;
+    struct otlp_figures (*spans)(void *arg); /* what was sent of them; NULL: none are */
+    void *spans_arg;
     size_t (*lost)(void *arg); /* workers whose run function does not return; NULL: none can be */
     void *lost_arg;
 };

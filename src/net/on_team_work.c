@@ -71,7 +71,8 @@ static void answer_claim(struct call *call)
     struct json_writer w = call_writer(call);
     json_open_object(&w);
     json_key(&w, "task");
-    team_write_claimed(&w, &own->team, &claim->tasks[0], &claim->facts[0]);
+    team_write_claimed(&w, &own->team, &claim->tasks[0], &claim->facts[0],
+                       call->api->options.spans != NULL);
     json_close_object(&w);
     call_answer(call, 200);
 }

@@ -57,13 +57,14 @@ static void write_finishes(struct json_writer *w, const struct command_finish *f
 }
 
 /* Writes as many as may be in one answer; at least one. */
-static size_t write_claimed(struct json_writer *w, const struct command_claim *claim, bool finishes)
+static size_t write_claimed(struct json_writer *w, const struct command_claim *claim, bool finishes,
+                            bool traced)
 {
     size_t n = 0;
     json_open_object(w);
     json_put_array(w, "tasks");
     while (n < claim->count && w->buf->len <= ANSWER_WHOLE_MAX) {
-        task_write_claimed(w, &claim->tasks[n], &claim->facts[n]);
+        task_write_claimed(w, &claim->tasks[n], &claim->facts[n], traced);
         n++;
     }
     json_close_array(w);
@@ -87,7 +88,8 @@ static void answer_claim(struct call *call)
     const struct claiming *own = call->own;
     const struct command_claim *claim = &own->command->claim;
     struct json_writer w = call_writer(call);
-    size_t written = call->exchange->is_gone ? 0 : write_claimed(&w, claim, own->finishes);
+    bool traced = call->api->options.spans != NULL;
+    size_t written = call->exchange->is_gone ? 0 : write_claimed(&w, claim, own->finishes, traced);
     claims_release(call->api, claim->tasks + written, claim->count - written);
     call_answer(call, 200);
 }

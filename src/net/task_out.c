@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "net/task_out.h"
 
+#include "task/trace.h"
+
 /* ---- Small pieces ---- */
 
 void id_write(struct json_writer *w, struct task_id id)
@@ -188,19 +190,33 @@ static void dependencies_put(struct json_writer *w, const struct task_dependency
     json_close_array(w);
 }
 
-void task_open_claimed(struct json_writer *w, const struct task *task)
+static void traceparent_put(struct json_writer *w, const struct task *task, bool traced)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct task_trace trace;
+    if (!traced && str_absent(task->metadata)) {
+        return;
+    }
+    task_trace(task, task->metadata, traced, &arena, &trace);
+    if (traced || !str_absent(trace.from)) {
+        json_put_c(w, "traceparent", trace.parent);
+    }
+}
+
+void task_open_claimed(struct json_writer *w, const struct task *task, bool traced)
 {
     char lease[TASK_LEASE_TEXT];
     json_open_object(w);
     put_whole(w, task);
     json_put_str(w, "lease",
                  task_lease_text((struct task_lease){task->attempt, task->token}, lease));
+    traceparent_put(w, task, traced);
 }
 
 void task_write_claimed(struct json_writer *w, const struct task *task,
-                        const struct claim_facts *facts)
+                        const struct claim_facts *facts, bool traced)
 {
-    task_open_claimed(w, task);
+    task_open_claimed(w, task, traced);
     dependencies_put(w, facts->dependencies, facts->dependencies_count);
     json_close_object(w);
 }

@@ -23,11 +23,12 @@ void task_write(struct json_writer *w, const struct task *task); /* whole */
  * `childIds`, in their order. */
 void task_write_created(struct json_writer *w, const struct order *orders, size_t count, size_t at);
 void task_write_row(struct json_writer *w, const struct task_row *row); /* as a list shows it */
-/* With its `lease` and the results of what it depended on. */
+/* With its `lease` and the results of what it depended on; of a task that is part of somebody's
+ * trace, or where spans are sent (`traced`), with its `traceparent` too. */
 void task_write_claimed(struct json_writer *w, const struct task *task,
-                        const struct claim_facts *facts);
+                        const struct claim_facts *facts, bool traced);
 /* The same without those results, and left open for more fields. */
-void task_open_claimed(struct json_writer *w, const struct task *task);
+void task_open_claimed(struct json_writer *w, const struct task *task, bool traced);
 /* `deliveries`: of a schedule's run, as its execution has them; absent: none. */
 void task_write_detail(struct json_writer *w, const struct task_detail *detail,
                        struct str deliveries);

@@ -271,10 +271,10 @@ static void put_dependency(struct json_writer *w, const struct team *team,
 }
 
 void team_write_claimed(struct json_writer *w, const struct team *team, const struct task *task,
-                        const struct claim_facts *facts)
+                        const struct claim_facts *facts, bool traced)
 {
     size_t place = team_place(team, task->id);
-    task_open_claimed(w, task);
+    task_open_claimed(w, task, traced);
     if (place < team->tasks.count) {
         json_put_str(w, "ref", team->tasks.at[place].ref);
         json_put_str(w, "title", team->tasks.at[place].title);

@@ -18,6 +18,6 @@ void team_write_begun(struct json_writer *w, const struct team *team, struct str
 
 /* A task as its agent gets it. */
 void team_write_claimed(struct json_writer *w, const struct team *team, const struct task *task,
-                        const struct claim_facts *facts);
+                        const struct claim_facts *facts, bool traced);
 
 #endif

@@ -184,6 +184,19 @@ static void decide_all(struct batch *batch)
     claims_meet(batch);
 }
 
+/* Who wants to know of ended attempts is told with the metadata of their tasks, which nobody needs
+ * to end them for being late. */
+static void load_ended(struct batch *batch)
+{
+    for (size_t i = 0; batch->engine->with.host.ended != NULL && i < batch->all_count; i++) {
+        const struct item *item = batch->all[i];
+        if (item->ended && !item->has_whole) {
+            batch_need(batch, item->id, true);
+        }
+    }
+    (void)!batch_load(batch);
+}
+
 /* The batch came to nothing: broker, guests and workers are told, as far as they knew of it. */
 static void undo(struct batch *batch)
 {
@@ -267,6 +280,7 @@ static void run_batch(struct engine *engine, struct list *answered)
 
     if (batch_load(&batch)) {
         decide_all(&batch);
+        load_ended(&batch);
     }
     batch_save(&batch);
     engine->batches++;

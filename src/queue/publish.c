@@ -202,6 +202,14 @@ static void enter_running(struct batch *batch, struct lane *lane, const struct t
     }
 }
 
+static void tell_ended(const struct engine *engine, const struct task *was, const struct task *now)
+{
+    const struct engine_host *host = &engine->with.host;
+    if (host->ended != NULL) {
+        host->ended(host->ended_arg, was, now);
+    }
+}
+
 static void count_end(struct engine *engine, struct lane *lane, const struct item *item)
 {
     const struct task *was = &item->was, *now = &item->now;
@@ -212,6 +220,7 @@ static void count_end(struct engine *engine, struct lane *lane, const struct ite
     lane->completed += now->state == TASK_COMPLETED;
     histogram_add(&lane->run, now->attempt_ended_ms - was->started_ms);
     histogram_add(&engine->series.own.run, now->attempt_ended_ms - was->started_ms);
+    tell_ended(engine, was, now);
 }
 
 static void leave_running(struct engine *engine, struct lane *lane, const struct item *item)
@@ -325,6 +334,7 @@ static void note_born_done(struct engine *engine, const struct task *task, struc
     if (task->attempt > 0) {
         lane->outcomes[task->outcome]++;
         lane->completed += task->state == TASK_COMPLETED;
+        tell_ended(engine, task, task);
         rates_add(engine->rates.finished, &engine->rates, at, 1);
     }
 }

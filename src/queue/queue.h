@@ -32,6 +32,10 @@ struct engine_host {
     void *abort_arg;
     void (*abort)(void *arg, struct task_id id, int32_t attempt, enum abort_why why);
     void (*failed)(void *arg, const struct err *err); /* the store cannot be trusted: end soon */
+    /* An attempt has ended, and that is on disk: the task as the attempt ran, and as it is now with
+     * its metadata. NULL: nobody wants to know. */
+    void *ended_arg;
+    void (*ended)(void *arg, const struct task *was, const struct task *now);
 };
 
 struct engine_options {

@@ -67,6 +67,7 @@ struct workforce {
     struct str *queues;
     size_t queues_count;
     int64_t grace_ms;
+    bool traced;          /* spans of attempts are sent somewhere */
     struct str documents; /* the folder of document.append */
     void (*rested)(void *arg);
     void *rested_arg;

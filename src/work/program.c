@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "task/trace.h"
 #include "work/loop.h"
 #include "work/run.h"
 #include "work/words.h"
@@ -155,13 +156,18 @@ static void start(struct job *job)
     const struct program *program = job->handler->program;
     const struct task *task = &job->task;
     char id[TASK_ID_TEXT];
+    struct task_trace trace;
     id_text(task->id, id);
+    task_trace(task, job->claimed->metadata, job->claimer->work->traced, &job->arena, &trace);
+    const bool traced = job->claimer->work->traced || !str_absent(trace.from);
     struct run_options options = {
         .loop = &job->claimer->work->loop,
         .starter = job->claimer->work->starter,
         .program = {.path = program->path,
                     .argv = program->argv,
-                    .env = run_env(&job->arena, id, task->type, task->document, task->attempt,
+                    .env = run_env(&job->arena,
+                                   &(struct run_task){id, task->type, task->document, task->attempt,
+                                                      traced ? str_of(trace.parent) : STR_NONE},
                                    program->env, program->env_count),
                     .folder = program->folder,
                     .memory_max = program->memory_max,

@@ -184,7 +184,6 @@ bool push_open(struct workforce *work, const struct push_settings *settings,
     push->concurrency = settings->concurrency;
     push->per_host = MIN(settings->per_host, settings->concurrency);
     push->allow_private = settings->allow_private;
-    rand_init(&push->rand);
     if (settings->concurrency < 1 || settings->concurrency > PUSH_CONCURRENCY_MAX ||
         settings->per_host < 1) {
         return err_set(err, ERR_INVALID, "[push] concurrency is 1 to %d, per_host at least 1",

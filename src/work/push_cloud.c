@@ -9,9 +9,10 @@
 
 #include <inttypes.h>
 
+#include "task/trace.h"
 #include "wire/cloud.h"
 #include "wire/json.h"
-#include "work/push_trace.h"
+#include "work/loop.h"
 
 #define HEADER_MAX (128 * KIB) /* one line; a task's headers are shorter in all */
 
@@ -51,18 +52,18 @@ static void add_number(struct curl_slist **headers, struct job *job, const char 
 
 /* Only a trace that somebody began goes on: the receiver is told nothing that it did not ask for.
  */
-static void add_trace(struct curl_slist **headers, struct job *job, struct rand *rand)
+static void add_trace(struct curl_slist **headers, struct job *job)
 {
-    struct push_trace trace;
+    struct task_trace trace;
     struct str own = json_find_str(job->claimed->metadata, "traceparent", &job->arena);
     if (!str_absent(own)) {
-        push_trace_next(job->claimed->metadata, rand, &job->arena, &trace);
+        task_trace(&job->task, job->claimed->metadata, job->claimer->work->traced, &job->arena,
+                   &trace);
         add(headers, STR("traceparent"), str_of(trace.parent));
     }
 }
 
-struct curl_slist *push_cloud_headers(struct job *job, const struct cloud_request *to,
-                                      struct rand *rand)
+struct curl_slist *push_cloud_headers(struct job *job, const struct cloud_request *to)
 {
     struct curl_slist *headers = NULL;
     const struct task *task = job->claimed;
@@ -84,7 +85,7 @@ struct curl_slist *push_cloud_headers(struct job *job, const struct cloud_reques
     if (task->attempt > 1) {
         add_number(&headers, job, "X-CloudTasks-TaskPreviousResponse", was.status);
     }
-    add_trace(&headers, job, rand);
+    add_trace(&headers, job);
     return headers;
 }
 

@@ -14,8 +14,7 @@
 #include "work/job.h"
 
 /* While job->claimed is there. */
-struct curl_slist *push_cloud_headers(struct job *job, const struct cloud_request *to,
-                                      struct rand *rand);
+struct curl_slist *push_cloud_headers(struct job *job, const struct cloud_request *to);
 void push_cloud_set(CURL *easy, const struct cloud_request *to, const struct job *job);
 
 #endif

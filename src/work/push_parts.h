@@ -41,7 +41,6 @@ struct push {
     _Atomic bool allow_private;
     CURLM *multi;
     uv_timer_t timer; /* when curl wants to look at its own deadlines */
-    struct rand rand;
 };
 
 /* push_request.c: one request, from its start to its end, which is told to its job. */

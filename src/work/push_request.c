@@ -17,11 +17,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "client/guard.h"
+#include "task/trace.h"
 #include "wire/time.h"
 #include "work/push_answer.h"
 #include "work/push_cloud.h"
 #include "work/push_parts.h"
-#include "work/push_trace.h"
 
 #define HEAD_MAX    (64 * KIB) /* of an answer */
 #define HEADER_MAX  (16 * KIB) /* one line that is sent */
@@ -66,10 +66,11 @@ static void add_signature(struct push_request *request, struct str id)
     }
 }
 
-static struct push_trace add_trace(struct push_request *request, struct str metadata)
+static struct task_trace add_trace(struct push_request *request, struct str metadata)
 {
-    struct push_trace trace;
-    push_trace_next(metadata, &request->push->rand, &request->job->arena, &trace);
+    struct task_trace trace;
+    struct job *job = request->job;
+    task_trace(&job->task, metadata, request->push->work->traced, &job->arena, &trace);
     add_header(request, "traceparent: ", str_of(trace.parent));
     if (!str_absent(trace.state)) {
         add_header(request, "tracestate: ", trace.state);
@@ -94,7 +95,7 @@ static void add_event_header(struct push_request *request, const char *name, str
 
 /* CloudEvents 1.0, binary mode: the body stays as it is, headers say what it tells of. Id and
  * source are the same on every attempt. */
-static void add_event(struct push_request *request, struct str id, const struct push_trace *trace)
+static void add_event(struct push_request *request, struct str id, const struct task_trace *trace)
 {
     const struct task *task = &request->job->task;
     struct arena *arena = &request->job->arena;
@@ -146,7 +147,7 @@ static void add_headers(struct push_request *request, struct str metadata)
         add_header(request, "Authorization: ", request->target->authorization);
     }
     add_task(request, id);
-    struct push_trace trace = add_trace(request, metadata);
+    struct task_trace trace = add_trace(request, metadata);
     add_event(request, id, &trace);
     add_signature(request, id);
 }
@@ -315,7 +316,7 @@ void push_cloud_start(struct job *job)
     }
     struct push_request *request = request_new(job, NULL);
     if (request != NULL) {
-        request->headers = push_cloud_headers(job, &to, &request->push->rand);
+        request->headers = push_cloud_headers(job, &to);
         push_cloud_set(request->easy, &to, job);
         request_send(request);
     }

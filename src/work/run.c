@@ -296,22 +296,29 @@ static bool open_ends(struct ends *ends, struct str payload)
     return ok;
 }
 
-char **run_env(struct arena *arena, const char *id, struct str type, struct str document,
-               int attempt, char *const *given, size_t given_count)
+char **run_env(struct arena *arena, const struct run_task *task, char *const *given,
+               size_t given_count)
 {
-    char **env = arena_array(arena, char *, given_count + 5);
-    struct str own[] = {
-        arena_printf(arena, "ERRAND_TASK_ID=%s", id),
-        arena_printf(arena, "ERRAND_TASK_TYPE=" STR_FMT, STR_ARG(type)),
-        arena_printf(arena, "ERRAND_DOCUMENT_ID=" STR_FMT, (int)document.len,
-                     str_absent(document) ? "" : document.ptr),
-        arena_printf(arena, "ERRAND_ATTEMPT=%d", attempt),
+    char **env = arena_array(arena, char *, given_count + 6);
+    const struct {
+        const char *name;
+        struct str value;
+    } own[] = {
+        {"ERRAND_TASK_ID", str_of(task->id)},
+        {"ERRAND_TASK_TYPE", task->type},
+        {"ERRAND_DOCUMENT_ID", str_absent(task->document) ? STR("") : task->document},
+        {"ERRAND_ATTEMPT", arena_printf(arena, "%d", task->attempt)},
+        {"TRACEPARENT", task->traceparent},
     };
+    size_t n = 0;
     for (size_t i = 0; i < ARRAY_LEN(own); i++) {
-        env[i] = (char *)own[i].ptr;
+        if (!str_absent(own[i].value)) {
+            env[n++] =
+                (char *)arena_printf(arena, "%s=" STR_FMT, own[i].name, STR_ARG(own[i].value)).ptr;
+        }
     }
     for (size_t i = 0; i < given_count; i++) {
-        env[ARRAY_LEN(own) + i] = given[i];
+        env[n++] = given[i];
     }
     return env;
 }

@@ -43,7 +43,13 @@ void run_abort(struct run *run); /* SIGTERM; SIGKILL after the grace period */
 void run_kill(struct run *run);
 
 /* What every command is told of its task, then what is `given`. */
-char **run_env(struct arena *arena, const char *id, struct str type, struct str document,
-               int attempt, char *const *given, size_t given_count);
+struct run_task {
+    const char *id;
+    struct str type, document; /* document absent: none */
+    int attempt;
+    struct str traceparent; /* absent: none */
+};
+char **run_env(struct arena *arena, const struct run_task *task, char *const *given,
+               size_t given_count);
 
 #endif

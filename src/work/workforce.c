@@ -275,6 +275,7 @@ static void copy_options(struct workforce *work, const struct workforce_options 
     struct arena *arena = &work->arena;
     work->starter = options->starter;
     work->grace_ms = options->grace_ms;
+    work->traced = options->traced;
     work->rested = options->rested;
     work->rested_arg = options->rested_arg;
     work->documents = arena_printf(arena, STR_FMT "/documents", STR_ARG(options->data));

@@ -62,6 +62,7 @@ struct workforce_options {
     const struct llm_options *llm; /* what teammates ask; borrowed. NULL: there are none */
     struct lead *lead;             /* of their teams; borrowed */
     int64_t grace_ms;
+    bool traced;               /* spans of attempts are sent somewhere: new traces say so */
     struct str data;           /* the data folder: document.append writes below it */
     void (*rested)(void *arg); /* on the workers' thread: quiet, and nothing runs. May be NULL */
     void *rested_arg;

@@ -143,7 +143,7 @@ TEST(an_unknown_section_or_key_is_named_with_its_line)
         "[weather]\nmodel = x\n",
         "errand.conf:2: [weather] is not a section; there are "
         "redis, retention, limits, schedule, workers, push, cloudtasks, llm, smtp, mobile, "
-        "execute, tls, faktory, http, redact, log");
+        "execute, tls, faktory, http, redact, otel, log");
     check_refused("[log]\nlevle = info\n",
                   "errand.conf:2: [log] levle is not a setting; did you mean level?");
 }

@@ -144,7 +144,7 @@ TEST(a_claimed_task_has_its_lease)
     struct task task = plain_task();
     task.attempt = 2;
     task.token = 255;
-    task_write_claimed(&w, &task, &(struct claim_facts){0});
+    task_write_claimed(&w, &task, &(struct claim_facts){0}, false);
 
     CHECK(has(&buf, "\"lease\":\"2-00000000000000ff\"}"));
 }

@@ -4,7 +4,6 @@
 #include "test.h"
 #include "work/push.h"
 #include "work/push_answer.h"
-#include "work/push_trace.h"
 
 #define NOW_MS INT64_C(1772355600000) /* Sun, 01 Mar 2026 09:00:00 GMT */
 
@@ -139,68 +138,4 @@ TEST(no_endpoint_puts_a_task_off_for_ever)
 {
     CHECK_EQ(wait_of(429, "18446744073709551615", NULL), PUSH_RETRY_AFTER_MAX_MS);
     CHECK_EQ(wait_of(429, "Fri, 31 Dec 9999 23:59:59 GMT", NULL), PUSH_RETRY_AFTER_MAX_MS);
-}
-
-/* ---- Traces ---- */
-
-#define TRACE  "0af7651916cd43dd8448eb211c80319c"
-#define PARENT "b7ad6b7169203331"
-
-static struct push_trace trace_of(const char *metadata, struct rand *rand, struct arena *arena)
-{
-    struct push_trace trace;
-    push_trace_next(str_of(metadata), rand, arena, &trace);
-    CHECK_EQ(strlen(trace.parent), TRACEPARENT_LEN);
-    return trace;
-}
-
-TEST(a_trace_goes_on_with_a_new_parent_for_each_attempt)
-{
-    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    struct rand rand;
-    rand_init_seed(&rand, 1);
-    const char *metadata =
-        "{\"x\":1,\"traceparent\":\"00-" TRACE "-" PARENT "-01\",\"tracestate\":\"a=b\"}";
-    struct push_trace one = trace_of(metadata, &rand, &arena);
-    struct push_trace two = trace_of(metadata, &rand, &arena);
-    CHECK(strncmp(one.parent, "00-" TRACE "-", 36) == 0);
-    CHECK(strstr(one.parent, PARENT) == NULL);
-    CHECK_STR(str_of(one.parent + 52), "-01");
-    CHECK(strcmp(one.parent, two.parent) != 0);
-    CHECK_STR(one.state, "a=b");
-}
-
-TEST(without_a_valid_parent_a_trace_begins)
-{
-    static const char *const none[] = {
-        NULL,
-        "{}",
-        "[1]",
-        "{\"traceparent\":1}",
-        "{\"traceparent\":\"00-" TRACE "-" PARENT "\",\"tracestate\":\"a=b\"}",
-        "{\"traceparent\":\"00-" TRACE "-" PARENT "-01-x\"}",
-        "{\"traceparent\":\"ff-" TRACE "-" PARENT "-01\"}",
-        "{\"traceparent\":\"00-0AF7651916CD43DD8448EB211C80319C-" PARENT "-01\"}",
-        "{\"traceparent\":\"00-00000000000000000000000000000000-" PARENT "-01\"}",
-        "{\"traceparent\":\"00-" TRACE "-0000000000000000-01\"}",
-    };
-    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    struct rand rand;
-    rand_init_seed(&rand, 1);
-    for (size_t i = 0; i < ARRAY_LEN(none); i++) {
-        struct push_trace trace = trace_of(none[i], &rand, &arena);
-        CHECK(strstr(trace.parent, TRACE) == NULL);
-        CHECK_STR(str_of(trace.parent + 52), "-00");
-        CHECK(str_absent(trace.state));
-    }
-}
-
-TEST(a_later_version_of_the_header_is_read_as_far_as_it_is_known)
-{
-    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
-    struct rand rand;
-    rand_init_seed(&rand, 1);
-    struct push_trace trace =
-        trace_of("{\"traceparent\":\"01-" TRACE "-" PARENT "-01-more\"}", &rand, &arena);
-    CHECK(strncmp(trace.parent, "00-" TRACE "-", 36) == 0);
 }
