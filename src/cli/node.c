@@ -159,8 +159,24 @@ static size_t lost_workers(void *arg)
     return workforce_health(((struct node *)arg)->work).lost;
 }
 
+/* The types of tasks that are done here by the settings: they are told apart in /metrics however
+ * many others clients bring. */
+static size_t list_types(const struct config *config, struct str out[static NODE_TYPES_MAX])
+{
+    static const char *const own[] = {"deliver.email", "deliver.mobile", "deliver.web"};
+    size_t n = 0;
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        out[n++] = str_of(own[i]);
+    }
+    for (size_t i = 0; i < config->handlers.count; i++) {
+        out[n++] = config->handlers.at[i].command.type;
+    }
+    return n;
+}
+
 static bool start_engine(struct node *node, struct err *err)
 {
+    struct str types[NODE_TYPES_MAX];
     struct engine_host host = node_engine_host(node);
     host.abort = on_abort;
     host.abort_arg = node;
@@ -176,6 +192,8 @@ static bool start_engine(struct node *node, struct err *err)
         .grace_ms = node->config->workers_grace_ms,
         .guests = node->guests,
         .guests_count = node_seat_guests(node),
+        .types = types,
+        .types_count = list_types(node->config, types),
         .node = str_of(node->id),
         .looks_in_real_time = node->options.test_clock && store_shared(node->store),
     };
@@ -356,6 +374,7 @@ static bool start_api(struct node *node, struct err *err)
         .redact = &node->redact,
         .node_id = str_of(node->id),
         .version = STR(ERRAND_VERSION),
+        .data = node->config->data,
         .started_ms = clock_now(&node->clock).wall_ms,
         .signed_out = node_signed_out,
         .signed_out_arg = node,

@@ -21,6 +21,7 @@
 #define NODE_READERS      2
 #define NODE_HOSTS_MAX    64
 #define NODE_QUEUES_MAX   64
+#define NODE_TYPES_MAX    (3 + HANDLERS_MAX) /* of deliveries, and what handlers are for */
 #define NODE_GIVE_BACK_MS ((int64_t)1000) /* beyond the grace: to give back what did not finish */
 #define NODE_DRAIN_TICK   10              /* milliseconds between two looks while draining */
 #define NODE_FAILED_MS    ((int64_t)500)  /* for 503s to go out when the store has failed */

@@ -45,6 +45,7 @@ struct api_options {
     _Atomic(const struct redact_keys *) *redact;
     struct str node_id; /* texts are borrowed */
     struct str version;
+    struct str data;    /* the data folder, whose free space /metrics tells; absent: none */
     int64_t started_ms; /* UTC */
     /* A browser has signed out here: for the other nodes. NULL: there are none. */
     void (*signed_out)(void *arg, const struct session *session);

@@ -9,227 +9,299 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "net/metrics_text.h"
+#include "task/reserved.h"
+
 struct out {
-    struct buf *buf;
+    struct metrics_text text;
     const struct metrics *metrics;
+    const struct metrics_answers *answers;
 };
 
-/* ---- Lines ---- */
+static const char *const outcome_labels[TASK_OUTCOMES] = {
+    [OUTCOME_COMPLETED] = "completed", [OUTCOME_FAILED] = "failed",
+    [OUTCOME_TIMEOUT] = "timeout",     [OUTCOME_LOST] = "lost",
+    [OUTCOME_RELEASED] = "released",   [OUTCOME_CANCELLED] = "cancelled",
+};
 
-/* In OpenMetrics a counter's family is named without _total; its samples have it in both. */
-static void family(struct out *out, const char *name, const char *type, const char *help)
+/* A family of one sample. */
+static void put(struct out *out, enum metric metric, double number)
 {
-    size_t len = strlen(name);
-    bool counter = len > 6 && strcmp(name + len - 6, "_total") == 0;
-    int shown = (int)(counter && out->metrics->open_metrics ? len - 6 : len);
-    buf_printf(out->buf, "# HELP %.*s %s\n# TYPE %.*s %s\n", shown, name, help, shown, name, type);
-}
-
-static void label_value(struct buf *buf, struct str value)
-{
-    for (size_t i = 0; i < value.len; i++) {
-        char c = value.ptr[i];
-        if (c == '\\' || c == '"') {
-            buf_char(buf, '\\');
-        }
-        buf_c(buf, c == '\n' ? "\\n" : (char[]){c, '\0'});
-    }
-}
-
-static void value(struct out *out, double number)
-{
-    buf_printf(out->buf, " %.17g\n", number);
-}
-
-static void sample(struct out *out, const char *name, double number)
-{
-    buf_c(out->buf, name);
-    value(out, number);
-}
-
-static void labelled(struct out *out, const char *name, const char *label, struct str is,
-                     double number)
-{
-    buf_printf(out->buf, "%s{%s=\"", name, label);
-    label_value(out->buf, is);
-    buf_c(out->buf, "\"}");
-    value(out, number);
+    metrics_begin(&out->text, metric);
+    metrics_put(&out->text, number);
 }
 
 /* ---- Queues ---- */
 
-static void outcomes(struct out *out, const struct queue_view *view)
-{
-    static const char *const names[TASK_OUTCOMES] = {
-        [OUTCOME_COMPLETED] = "completed", [OUTCOME_FAILED] = "failed",
-        [OUTCOME_TIMEOUT] = "timeout",     [OUTCOME_LOST] = "lost",
-        [OUTCOME_RELEASED] = "released",   [OUTCOME_CANCELLED] = "cancelled",
-    };
-    for (int outcome = OUTCOME_COMPLETED; outcome < TASK_OUTCOMES; outcome++) {
-        buf_c(out->buf, "errand_task_attempts_total{queue=\"");
-        label_value(out->buf, view->settings.name);
-        buf_printf(out->buf, "\",outcome=\"%s\"}", names[outcome]);
-        value(out, (double)view->outcomes[outcome]);
-    }
-}
-
-static void bucket(struct out *out, const char *name, struct str queue, const char *bound,
-                   uint64_t count)
-{
-    buf_printf(out->buf, "%s_bucket{queue=\"", name);
-    label_value(out->buf, queue);
-    buf_printf(out->buf, "\",le=\"%s\"}", bound);
-    value(out, (double)count);
-}
-
-static void histogram(struct out *out, const char *name, struct str queue,
-                      const struct histogram *histogram)
-{
-    uint64_t below = 0;
-    char part[64], bound[32];
-    for (size_t i = 0; i < HISTOGRAM_BUCKETS - 1; i++) {
-        below += histogram->buckets[i];
-        snprintf(bound, sizeof bound, "%g", (double)histogram_bounds_ms[i] / 1000);
-        bucket(out, name, queue, bound, below);
-    }
-    bucket(out, name, queue, "+Inf", histogram->count);
-    snprintf(part, sizeof part, "%s_sum", name);
-    labelled(out, part, "queue", queue, (double)histogram->sum_ms / 1000);
-    snprintf(part, sizeof part, "%s_count", name);
-    labelled(out, part, "queue", queue, (double)histogram->count);
-}
-
 #define EACH_QUEUE(out, view)                                                                      \
-    for (const struct queue_view *view = (out)->metrics->queues,                                   \
-                                 *end = view + (out)->metrics->queues_count;                       \
+    for (const struct queue_view *view = (out)->answers->queues,                                   \
+                                 *end = view + (out)->answers->queues_count;                       \
          view != end; view++)
+#define OF_QUEUE(view) LABEL("queue", (view)->settings.name)
 
-static void queue_counters(struct out *out)
+static double enqueued(const struct out *out, const struct queue_view *view)
 {
-    family(out, "errand_tasks_enqueued_total", "counter", "Tasks created since the start.");
-    EACH_QUEUE(out, view)
-    {
-        labelled(out, "errand_tasks_enqueued_total", "queue", view->settings.name,
-                 (double)view->enqueued);
-    }
-    family(out, "errand_tasks_completed_total", "counter", "Tasks completed since the start.");
-    EACH_QUEUE(out, view)
-    {
-        labelled(out, "errand_tasks_completed_total", "queue", view->settings.name,
-                 (double)view->completed);
-    }
-    family(out, "errand_task_attempts_total", "counter", "Attempts ended since the start.");
-    EACH_QUEUE(out, view)
-    {
-        outcomes(out, view);
-    }
+    (void)out;
+    return (double)view->enqueued;
 }
 
-static void queue_gauges(struct out *out)
+static double completed(const struct out *out, const struct queue_view *view)
 {
-    int64_t now_ms = out->metrics->stats->now_ms;
-    family(out, "errand_tasks", "gauge", "Tasks there are now, by state.");
+    (void)out;
+    return (double)view->completed;
+}
+
+static double failed(const struct out *out, const struct queue_view *view)
+{
+    (void)out;
+    return (double)view->failed;
+}
+
+static double oldest_seconds(const struct out *out, const struct queue_view *view)
+{
+    int64_t now_ms = out->answers->stats->now_ms;
+    return view->oldest_ms == INT64_MAX ? 0 : (double)MAX(now_ms - view->oldest_ms, 0) / 1000;
+}
+
+static double paused(const struct out *out, const struct queue_view *view)
+{
+    (void)out;
+    return view->settings.paused;
+}
+
+static double running(const struct out *out, const struct queue_view *view)
+{
+    (void)out;
+    return (double)view->counts[TASK_RUNNING];
+}
+
+static void queues(struct out *out)
+{
+    static const struct {
+        enum metric metric;
+        double (*of)(const struct out *out, const struct queue_view *view);
+    } rows[] = {
+        {METRIC_TASKS_ENQUEUED, enqueued}, {METRIC_TASKS_COMPLETED, completed},
+        {METRIC_TASKS_FAILED, failed},     {METRIC_QUEUE_OLDEST, oldest_seconds},
+        {METRIC_QUEUE_PAUSED, paused},     {METRIC_DISPATCH_IN_FLIGHT, running},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        metrics_begin(&out->text, rows[i].metric);
+        EACH_QUEUE(out, view)
+        {
+            metrics_put_for(&out->text, OF_QUEUE(view), rows[i].of(out, view));
+        }
+    }
+    metrics_begin(&out->text, METRIC_TASK_ATTEMPTS);
+    EACH_QUEUE(out, view)
+    {
+        for (int outcome = OUTCOME_COMPLETED; outcome < TASK_OUTCOMES; outcome++) {
+            metrics_put_two(&out->text, OF_QUEUE(view),
+                            LABEL("outcome", str_of(outcome_labels[outcome])),
+                            (double)view->outcomes[outcome]);
+        }
+    }
+    metrics_begin(&out->text, METRIC_TASKS);
     EACH_QUEUE(out, view)
     {
         for (int state = 0; state < TASK_STATES; state++) {
-            buf_c(out->buf, "errand_tasks{queue=\"");
-            label_value(out->buf, view->settings.name);
-            buf_printf(out->buf, "\",state=\"%s\"}", task_state_name((enum task_state)state));
-            value(out, (double)view->counts[state]);
+            metrics_put_two(&out->text, OF_QUEUE(view),
+                            LABEL("state", str_of(task_state_name((enum task_state)state))),
+                            (double)view->counts[state]);
         }
     }
-    family(out, "errand_queue_oldest_task_age_seconds", "gauge",
-           "How long the oldest ready task has waited.");
+    metrics_begin(&out->text, METRIC_TASK_WAIT);
     EACH_QUEUE(out, view)
     {
-        int64_t age_ms = view->oldest_ms == INT64_MAX ? 0 : MAX(now_ms - view->oldest_ms, 0);
-        labelled(out, "errand_queue_oldest_task_age_seconds", "queue", view->settings.name,
-                 (double)age_ms / 1000);
+        metrics_put_histogram(&out->text, OF_QUEUE(view), &view->wait);
     }
-    family(out, "errand_queue_paused", "gauge", "1 while the queue is paused.");
+    metrics_begin(&out->text, METRIC_TASK_RUN);
     EACH_QUEUE(out, view)
     {
-        labelled(out, "errand_queue_paused", "queue", view->settings.name, view->settings.paused);
-    }
-    family(out, "errand_dispatch_in_flight", "gauge", "Attempts that run now.");
-    EACH_QUEUE(out, view)
-    {
-        labelled(out, "errand_dispatch_in_flight", "queue", view->settings.name,
-                 (double)view->counts[TASK_RUNNING]);
+        metrics_put_histogram(&out->text, OF_QUEUE(view), &view->run);
     }
 }
 
-static void queue_histograms(struct out *out)
+/* ---- Types of tasks ---- */
+
+#define EACH_TYPE(out, figures)                                                                    \
+    for (const struct type_figures *figures = (out)->answers->stats->types,                        \
+                                   *end = figures + (out)->answers->stats->types_count;            \
+         figures != end; figures++)
+#define OF_TYPE(figures) LABEL("type", (figures)->type)
+
+static void types(struct out *out)
 {
-    family(out, "errand_task_wait_seconds", "histogram", "From queued to started.");
-    EACH_QUEUE(out, view)
-    {
-        histogram(out, "errand_task_wait_seconds", view->settings.name, &view->wait);
+    static const struct {
+        enum metric metric;
+        size_t at; /* in struct type_figures */
+    } rows[] = {
+        {METRIC_TYPE_ENQUEUED, offsetof(struct type_figures, enqueued)},
+        {METRIC_TYPE_COMPLETED, offsetof(struct type_figures, completed)},
+        {METRIC_TYPE_FAILED, offsetof(struct type_figures, failed)},
+        {METRIC_TYPE_RETRIES, offsetof(struct type_figures, retried)},
+    };
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        metrics_begin(&out->text, rows[i].metric);
+        EACH_TYPE(out, figures)
+        {
+            uint64_t count = *(const uint64_t *)((const char *)figures + rows[i].at);
+            metrics_put_for(&out->text, OF_TYPE(figures), (double)count);
+        }
     }
-    family(out, "errand_task_run_seconds", "histogram", "From started to ended.");
-    EACH_QUEUE(out, view)
+    metrics_begin(&out->text, METRIC_TYPE_ATTEMPTS);
+    EACH_TYPE(out, figures)
     {
-        histogram(out, "errand_task_run_seconds", view->settings.name, &view->run);
+        for (int outcome = OUTCOME_COMPLETED; outcome < TASK_OUTCOMES; outcome++) {
+            metrics_put_two(&out->text, OF_TYPE(figures),
+                            LABEL("outcome", str_of(outcome_labels[outcome])),
+                            (double)figures->outcomes[outcome]);
+        }
     }
+    metrics_begin(&out->text, METRIC_TYPE_WAIT);
+    EACH_TYPE(out, figures)
+    {
+        metrics_put_histogram(&out->text, OF_TYPE(figures), &figures->wait);
+    }
+    metrics_begin(&out->text, METRIC_TYPE_RUN);
+    EACH_TYPE(out, figures)
+    {
+        metrics_put_histogram(&out->text, OF_TYPE(figures), &figures->run);
+    }
+}
+
+/* ---- Schedules and their deliveries ---- */
+
+static void schedules(struct out *out)
+{
+    const struct planner_figures *figures = out->answers->planner;
+    struct metrics_text *text = &out->text;
+    put(out, METRIC_SCHEDULES_ACTIVE, (double)out->answers->schedules_active);
+    put(out, METRIC_SCHEDULE_RUNS, (double)figures->runs);
+    put(out, METRIC_SCHEDULE_FAILURES, (double)figures->failed);
+    metrics_begin(text, METRIC_SCHEDULE_SKIPPED);
+    metrics_put_for(text, LABEL("reason", STR("missed")), (double)figures->missed);
+    metrics_put_for(text, LABEL("reason", STR("overlap")), (double)figures->overlapped);
+    metrics_begin(text, METRIC_SCHEDULE_LATENESS);
+    metrics_put_histogram(text, NO_LABEL, &figures->lateness);
+}
+
+#define DELIVERY(channel)                                                                          \
+    {                                                                                              \
+        RESERVED_DELIVERY_TYPE channel, sizeof(RESERVED_DELIVERY_TYPE channel) - 1                 \
+    }
+static const struct str delivery_types[SCHEDULE_CHANNELS] = {
+    [CHANNEL_EMAIL] = DELIVERY("email"),
+    [CHANNEL_WEB] = DELIVERY("web"),
+    [CHANNEL_MOBILE] = DELIVERY("mobile"),
+};
+
+struct str metrics_delivery_type(enum schedule_channel channel)
+{
+    return delivery_types[channel];
+}
+
+/* A delivery is a task like any other: what became of those of a channel is told by their type. */
+static struct type_figures channel_figures(const struct out *out, int channel)
+{
+    EACH_TYPE(out, figures)
+    {
+        if (str_eq(figures->type, delivery_types[channel])) {
+            return *figures;
+        }
+    }
+    return (struct type_figures){0};
+}
+
+static void deliveries(struct out *out)
+{
+    static const enum metric metrics[] = {METRIC_DELIVERIES_SENT, METRIC_DELIVERIES_FAILED,
+                                          METRIC_DELIVERY_RETRIES, METRIC_DELIVERIES_WAITING};
+    for (size_t i = 0; i < ARRAY_LEN(metrics); i++) {
+        metrics_begin(&out->text, metrics[i]);
+        for (int channel = 0; channel < SCHEDULE_CHANNELS; channel++) {
+            const struct type_figures figures = channel_figures(out, channel);
+            struct str name = str_from(delivery_types[channel], strlen(RESERVED_DELIVERY_TYPE));
+            const double numbers[] = {(double)figures.completed, (double)figures.failed,
+                                      (double)figures.retried,
+                                      (double)out->answers->deliveries_waiting[channel]};
+            metrics_put_for(&out->text, LABEL("channel", name), numbers[i]);
+        }
+    }
+}
+
+/* ---- Teams ---- */
+
+static void teams(struct out *out)
+{
+    const struct lead_figures *figures = out->answers->lead;
+    put(out, METRIC_TEAMS_RUNNING, (double)out->answers->teams_running);
+    metrics_begin(&out->text, METRIC_TEAMS_ENDED);
+    for (int status = TEAM_RUNNING + 1; status < TEAM_STATUSES; status++) {
+        metrics_put_for(&out->text, LABEL("status", str_of(team_statuses[status])),
+                        (double)figures->ended[status]);
+    }
+    put(out, METRIC_TEAM_TURNS, (double)figures->turns);
+    put(out, METRIC_TEAM_TOKENS, figures->tokens);
 }
 
 /* ---- The server ---- */
 
 static void commands(struct out *out)
 {
-    family(out, "errand_commands_total", "counter", "Commands given to the engine.");
+    metrics_begin(&out->text, METRIC_COMMANDS);
     for (int kind = 0; kind < COMMAND_KINDS; kind++) {
         const struct command_row *row = command_row((enum command_kind)kind);
         if ((row->senders & (BY_CLIENT | BY_OPERATOR)) != 0) {
-            buf_printf(out->buf, "errand_commands_total{protocol=\"http\",command=\"%s\"}",
-                       row->name);
-            value(out, (double)out->metrics->commands[kind]);
+            metrics_put_two(&out->text, LABEL("protocol", STR("http")),
+                            LABEL("command", str_of(row->name)),
+                            (double)out->metrics->commands[kind]);
         }
     }
 }
 
 static void workers(struct out *out)
 {
-    size_t busy = 0, all = out->metrics->workers_count;
+    size_t busy = 0, all = out->answers->workers_count;
     for (size_t i = 0; i < all; i++) {
-        busy += out->metrics->workers[i].tasks_count > 0;
+        busy += out->answers->workers[i].tasks_count > 0;
     }
-    family(out, "errand_workers", "gauge", "Workers seen lately.");
-    labelled(out, "errand_workers", "state", STR("busy"), (double)busy);
-    labelled(out, "errand_workers", "state", STR("idle"), (double)(all - busy));
-    family(out, "errand_waiting_claims", "gauge", "Claims that wait for a task.");
-    sample(out, "errand_waiting_claims", (double)out->metrics->stats->waiting_claims);
-    family(out, "errand_workers_lost", "gauge",
-           "Run functions that ignored their abort and have not returned.");
-    sample(out, "errand_workers_lost", (double)out->metrics->stats->strays);
-    family(out, "errand_leader", "gauge", "1 where this node leads its fleet, or is alone.");
-    sample(out, "errand_leader", out->metrics->leads);
-    family(out, "errand_broker_up", "gauge", "0 while Redis is away and claims ask the store.");
-    sample(out, "errand_broker_up", out->metrics->broker_up);
-    if (out->metrics->clock_known) {
-        family(out, "errand_clock_offset_seconds", "gauge",
-               "How far this node's clock is ahead of the store's.");
-        sample(out, "errand_clock_offset_seconds", (double)out->metrics->clock_offset_ms / 1000);
-    }
-    family(out, "errand_connections", "gauge", "Open connections.");
-    labelled(out, "errand_connections", "protocol", STR("http"), (double)out->metrics->connections);
+    metrics_begin(&out->text, METRIC_WORKERS);
+    metrics_put_for(&out->text, LABEL("state", STR("busy")), (double)busy);
+    metrics_put_for(&out->text, LABEL("state", STR("idle")), (double)(all - busy));
+    put(out, METRIC_WAITING_CLAIMS, (double)out->answers->stats->waiting_claims);
+    put(out, METRIC_WORKERS_LOST, (double)out->answers->stats->strays);
 }
 
 static void store(struct out *out)
 {
-    const struct store_health *health = &out->metrics->stats->store;
-    family(out, "errand_wal_fsync_seconds", "summary", "Time spent in commits, fsync included.");
-    sample(out, "errand_wal_fsync_seconds_sum", (double)health->commit_us_sum / 1e6);
-    sample(out, "errand_wal_fsync_seconds_count", (double)health->commits);
-    family(out, "errand_store_lost_commits_total", "counter",
-           "Commits of this node that a standby lacked when it took over.");
-    sample(out, "errand_store_lost_commits_total", (double)health->lost_commits);
-    family(out, "errand_wal_bytes", "gauge", "Size of the write-ahead log.");
-    sample(out, "errand_wal_bytes", (double)health->wal_bytes);
-    family(out, "errand_store_bytes", "gauge", "Size of the database file.");
-    sample(out, "errand_store_bytes", (double)health->file_bytes);
-    family(out, "errand_build_info", "gauge", "1; the label tells the version.");
-    labelled(out, "errand_build_info", "version", out->metrics->version, 1);
+    const struct store_health *health = &out->answers->stats->store;
+    metrics_begin(&out->text, METRIC_WAL_FSYNC);
+    metrics_put_summary(&out->text, (double)health->commit_us_sum / 1e6, (double)health->commits);
+    put(out, METRIC_SLOW_COMMITS, (double)out->answers->stats->slow_commits);
+    put(out, METRIC_LOST_COMMITS, (double)health->lost_commits);
+    put(out, METRIC_WAL_BYTES, (double)health->wal_bytes);
+    put(out, METRIC_STORE_BYTES, (double)health->file_bytes);
+}
+
+/* What a node can say by itself. */
+static void node(struct out *out)
+{
+    const struct metrics *metrics = out->metrics;
+    metrics_begin(&out->text, METRIC_CONNECTIONS);
+    metrics_put_for(&out->text, LABEL("protocol", STR("http")), (double)metrics->connections);
+    put(out, METRIC_LEADER, metrics->leads);
+    put(out, METRIC_NODES, (double)metrics->nodes);
+    put(out, METRIC_BROKER_UP, metrics->broker_up);
+    put(out, METRIC_STORE_UP, metrics->answers != NULL);
+    put(out, METRIC_CLOCK_OFFSET, (double)metrics->clock_offset_ms / 1000);
+    put(out, METRIC_OTEL_SENT, (double)metrics->otel.sent);
+    put(out, METRIC_OTEL_DROPPED, (double)metrics->otel.dropped);
+    put(out, METRIC_OTEL_WAITING, (double)metrics->otel.waiting);
+    put(out, METRIC_DATA_FREE_BYTES, metrics->data_free);
+    put(out, METRIC_DATA_SIZE_BYTES, metrics->data_size);
+    metrics_begin(&out->text, METRIC_BUILD_INFO);
+    metrics_put_for(&out->text, LABEL("version", metrics->version), 1);
 }
 
 /* ---- The process ---- */
@@ -266,27 +338,31 @@ static void process(struct out *out)
     struct timespec used = {0};
     getrlimit(RLIMIT_NOFILE, &files);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    family(out, "process_cpu_seconds_total", "counter", "Processor time used.");
-    sample(out, "process_cpu_seconds_total", (double)used.tv_sec + (double)used.tv_nsec / 1e9);
-    family(out, "process_resident_memory_bytes", "gauge", "Resident memory.");
-    sample(out, "process_resident_memory_bytes", resident_bytes());
-    family(out, "process_open_fds", "gauge", "Open file descriptors.");
-    sample(out, "process_open_fds", open_fds());
-    family(out, "process_max_fds", "gauge", "File descriptors there may be.");
-    sample(out, "process_max_fds", (double)files.rlim_cur);
-    family(out, "process_start_time_seconds", "gauge", "When it was started, since 1970.");
-    sample(out, "process_start_time_seconds", (double)out->metrics->started_ms / 1000);
+    put(out, METRIC_PROCESS_CPU, (double)used.tv_sec + (double)used.tv_nsec / 1e9);
+    put(out, METRIC_PROCESS_MEMORY, resident_bytes());
+    put(out, METRIC_PROCESS_FDS, open_fds());
+    put(out, METRIC_PROCESS_MAX_FDS, (double)files.rlim_cur);
+    put(out, METRIC_PROCESS_START, (double)out->metrics->started_ms / 1000);
 }
 
 void metrics_write(struct buf *buf, const struct metrics *metrics)
 {
-    struct out out = {buf, metrics};
-    queue_counters(&out);
-    queue_gauges(&out);
-    queue_histograms(&out);
+    struct out out = {{buf, metrics->open_metrics, NULL}, metrics, metrics->answers};
+    if (out.answers != NULL) {
+        queues(&out);
+        types(&out);
+        deliveries(&out);
+        workers(&out);
+        store(&out);
+    }
+    if (out.answers != NULL && out.answers->planner != NULL) {
+        schedules(&out);
+    }
+    if (out.answers != NULL && out.answers->lead != NULL) {
+        teams(&out);
+    }
     commands(&out);
-    workers(&out);
-    store(&out);
+    node(&out);
     process(&out);
     if (metrics->open_metrics) {
         buf_c(buf, "# EOF\n");

@@ -44,6 +44,7 @@ static void view_queue(struct batch *batch, const struct lane *lane,
         view->settings = lane->settings;
         view->enqueued = lane->enqueued;
         view->completed = lane->completed;
+        view->failed = lane->failed;
         memcpy(view->outcomes, lane->outcomes, sizeof view->outcomes);
         view->wait = lane->wait;
         view->run = lane->run;
@@ -307,6 +308,7 @@ void on_stats(struct batch *batch, struct command *command)
                                   .waiting_claims = engine->claims.count,
                                   .strays = engine->strays.by_id.count,
                                   .batches = engine->batches,
+                                  .slow_commits = engine->journal.slow_commits,
                                   .commands = engine->commands};
     if (counts_of(batch, &counts, &command->err)) {
         memcpy(stats->counts, counts.others, sizeof stats->counts);
@@ -317,6 +319,7 @@ void on_stats(struct batch *batch, struct command *command)
             stats->oldest_ms = MIN(stats->oldest_ms, oldest_of(batch, &counts.at[i]));
         }
         sum_lanes(batch, stats);
+        stats->types_count = type_book_list(&engine->types, command->arena, &stats->types);
         struct rates *rates = &engine->rates;
         stats->created_per_second = rates_per_second(rates->created, rates, batch->now);
         stats->started_per_second = rates_per_second(rates->started, rates, batch->now);

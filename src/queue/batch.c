@@ -394,7 +394,8 @@ bool batch_save(struct batch *batch)
     if (saved && !batch->lost && batch->writes) {
         int64_t began_us = clock_real_mono_us();
         saved = tx_commit(&batch->tx, &err);
-        journal_commit((clock_real_mono_us() - began_us) / 1000, batch->all_count);
+        journal_commit(&batch->engine->journal, (clock_real_mono_us() - began_us) / 1000,
+                       batch->all_count);
     }
     batch->lost = batch->lost || (!saved && err.kind == ERR_CONFLICT);
     if (!saved && !batch->lost) {

@@ -48,6 +48,7 @@ static void init(struct engine *engine, const struct engine_options *options)
     list_init(&engine->pending);
     list_init(&engine->jobs);
     list_init(&engine->winding.commands);
+    type_book_init(&engine->types, options->types, options->types_count);
     retention_init(&engine->retention, options->retention_ms);
     engine->tend_at_mono_ms = NEVER_MS;
     engine->pause_until_mono_ms = INT64_MIN;
@@ -417,6 +418,7 @@ void engine_free(struct engine *engine)
     turns_fini(&engine->turns);
     shared_fini(engine);
     mem_free(engine->unfollowed.at);
+    type_book_fini(&engine->types);
     timers_fini(&engine->timers);
     claims_fini(&engine->claims);
     mem_free(engine);

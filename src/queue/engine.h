@@ -23,6 +23,7 @@
 #include "queue/stray.h"
 #include "queue/timer.h"
 #include "queue/turn.h"
+#include "queue/type_book.h"
 #include "queue/worker.h"
 
 struct engine {
@@ -45,6 +46,7 @@ struct engine {
     struct winding winding;
     struct retention retention;
     struct rates rates;
+    struct type_book types;
     struct journal journal;
     struct series series;
     struct unfollowed_list unfollowed;

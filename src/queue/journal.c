@@ -13,7 +13,8 @@ void journal_failed(struct journal *journal, const struct task *task, int64_t mo
         if (journal->left_out > 0) {
             log_warn("%u more tasks failed for good", journal->left_out);
         }
-        *journal = (struct journal){.second = mono_ms / SECOND_MS};
+        journal->second = mono_ms / SECOND_MS;
+        journal->told = journal->left_out = 0;
     }
     if (journal->told == JOURNAL_FAILED_MAX) {
         journal->left_out++;
@@ -31,9 +32,10 @@ void journal_failed(struct journal *journal, const struct task *task, int64_t mo
     log_facts(LOG_WARN, facts, "a task failed for good");
 }
 
-void journal_commit(int64_t took_ms, size_t tasks)
+void journal_commit(struct journal *journal, int64_t took_ms, size_t tasks)
 {
     if (took_ms >= JOURNAL_SLOW_MS) {
+        journal->slow_commits++;
         const struct log_fact facts[] = {
             {"ms", STR_NONE, took_ms}, {"tasks", STR_NONE, (int64_t)tasks}, {.name = NULL}};
         log_facts(LOG_WARN, facts, "a slow commit");

@@ -17,10 +17,11 @@
 struct journal {
     int64_t second; /* monotonic */
     unsigned told, left_out;
+    uint64_t slow_commits; /* since the start */
 };
 
 void journal_failed(struct journal *journal, const struct task *task, int64_t mono_ms);
-void journal_commit(int64_t took_ms, size_t tasks);
+void journal_commit(struct journal *journal, int64_t took_ms, size_t tasks);
 
 /* At start: what was there, and what ran when the last process ended. */
 void journal_recovered(size_t live, size_t running);

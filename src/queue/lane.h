@@ -38,7 +38,7 @@ struct lane {
     struct list waiting;      /* claims in line for this queue: claim_place.link */
     struct link ready;        /* in lanes.ready: somebody who waits should ask again */
     struct link all, limited; /* in lanes.all; in lanes.limited while it is paused or has a limit */
-    uint64_t enqueued, completed, outcomes[TASK_OUTCOMES];
+    uint64_t enqueued, completed, failed, outcomes[TASK_OUTCOMES];
     struct histogram wait, run;
 };
 

@@ -191,6 +191,7 @@ static void enter_running(struct batch *batch, struct lane *lane, const struct t
     }
     lane_started(lane, at);
     engine->in_server += shared_is_own(engine, now->worker);
+    type_book_started(&engine->types, now);
     histogram_add(&lane->wait, now->started_ms - now->queued_ms);
     histogram_add(&engine->series.own.wait, now->started_ms - now->queued_ms);
     engine->series.own.started++;
@@ -218,6 +219,7 @@ static void count_end(struct engine *engine, struct lane *lane, const struct ite
     engine->in_server -= shared_is_own(engine, was->worker);
     lane->outcomes[now->outcome]++;
     lane->completed += now->state == TASK_COMPLETED;
+    type_book_ended(&engine->types, now, now->attempt_ended_ms - was->started_ms);
     histogram_add(&lane->run, now->attempt_ended_ms - was->started_ms);
     histogram_add(&engine->series.own.run, now->attempt_ended_ms - was->started_ms);
     tell_ended(engine, was, now);
@@ -290,6 +292,8 @@ static void note_change(struct batch *batch, const struct item *item)
         rates_add(engine->rates.finished, &engine->rates, at, 1);
         janitor_note_end(engine, now);
         if ((now->state == TASK_FAILED || now->state == TASK_TIMEOUT) && !now->container) {
+            lane->failed++;
+            type_book_of(&engine->types, now->type)->failed++;
             journal_failed(&engine->journal, now, at.mono_ms);
         }
     }
@@ -334,6 +338,7 @@ static void note_born_done(struct engine *engine, const struct task *task, struc
     if (task->attempt > 0) {
         lane->outcomes[task->outcome]++;
         lane->completed += task->state == TASK_COMPLETED;
+        type_book_ended(&engine->types, task, task->attempt_ended_ms - task->started_ms);
         tell_ended(engine, task, task);
         rates_add(engine->rates.finished, &engine->rates, at, 1);
     }
@@ -360,6 +365,7 @@ static void publish_orders(struct batch *batch)
         const struct item *met = batch_met(batch, batch->orders[i]);
         struct lane *lane = lane_get(&engine->lanes, task->queue);
         lane->enqueued++;
+        type_book_created(&engine->types, task);
         series_born(&engine->series, task->state);
         lane->live += !task_state_terminal(task->state);
         lane_settle(&engine->lanes, lane);

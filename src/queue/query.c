@@ -137,6 +137,21 @@ static bool look_up_tasks(struct reader *reader, struct query *query, const stru
     return true;
 }
 
+static bool count(struct reader *reader, struct query_count *count, struct err *err)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct task_rows rows;
+    if (count->kind != 0) {
+        return reader_records_count(reader, count->kind, count->marks, &count->count, err);
+    }
+    assert(count->filter.limit > 0);
+    if (!reader_list(reader, &count->filter, &arena, &rows, err)) {
+        return false;
+    }
+    count->count = (int64_t)rows.count;
+    return true;
+}
+
 static void look_up(struct reader *reader, struct query *query)
 {
     query->err = ERR_INIT;
@@ -159,6 +174,13 @@ static void look_up(struct reader *reader, struct query *query)
         (void)!(reader_record(reader, query->record_filter.kind, query->id, query->arena,
                               &query->found, &query->record, &query->err) &&
                 look_up_tasks(reader, query, &query->record, query->found ? 1 : 0));
+        break;
+    case QUERY_COUNTS:
+        for (size_t i = 0; i < query->counts_count; i++) {
+            if (!count(reader, &query->counts[i], &query->err)) {
+                break;
+            }
+        }
         break;
     }
 }

@@ -14,7 +14,22 @@
 #define FAMILY_MAX    1000       /* descendants that are looked up; one request creates no more */
 #define RECORDS_BYTES (16 * MIB) /* of bodies on a page: past it the page is over */
 
-enum query_kind { QUERY_LIST, QUERY_DETAIL, QUERY_FAMILY, QUERY_RECORDS, QUERY_RECORD };
+enum query_kind {
+    QUERY_LIST,
+    QUERY_DETAIL,
+    QUERY_FAMILY,
+    QUERY_RECORDS,
+    QUERY_RECORD,
+    QUERY_COUNTS,
+};
+
+/* How many there are: of records of a kind, or of tasks. */
+struct query_count {
+    enum record_kind kind;     /* 0: tasks */
+    uint32_t marks;            /* of records: bits 1 << mark; 0: any */
+    struct task_filter filter; /* of tasks; no more are counted than its limit, which is needed */
+    int64_t count;             /* out */
+};
 
 struct query {
     struct link link;
@@ -29,7 +44,9 @@ struct query {
     struct task_detail detail; /* out of DETAIL, FAMILY */
     uint32_t task_marks; /* RECORDS, RECORD: those with a mark of these bits have a task of the same
                             id, which is looked up too; 0: none */
-    struct records records;    /* out of RECORDS */
+    struct records records;     /* out of RECORDS */
+    struct query_count *counts; /* COUNTS: in and out */
+    size_t counts_count;
     struct record record;      /* out of RECORD */
     const struct task **tasks; /* out, if asked for: beside each record its task, or NULL */
     struct err err;            /* out */

@@ -50,6 +50,8 @@ struct engine_options {
     struct str node;             /* who we are among those that share the store; borrowed */
     struct guest *const *guests; /* borrowed; see guest.h */
     size_t guests_count;
+    const struct str *types; /* of tasks: those with figures of their own in any case; copied */
+    size_t types_count;
     bool looks_in_real_time; /* at what others did, though the clock is wound by hand */
     bool doubts_memory;      /* for tests: what is at hand is compared with its row */
 };

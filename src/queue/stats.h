@@ -40,8 +40,17 @@ struct queue_view {
     int64_t counts[TASK_STATES];
     int64_t oldest_ms; /* queued_ms of the oldest ready task; INT64_MAX: none */
     /* Since the start of this process: */
-    uint64_t enqueued, completed, outcomes[TASK_OUTCOMES];
+    uint64_t enqueued, completed, failed, outcomes[TASK_OUTCOMES];
     struct histogram wait, run; /* queued → started, started → ended */
+};
+
+/* What became of the tasks of one type since the start of this process. */
+struct type_figures {
+    struct str type;
+    uint64_t enqueued, completed, outcomes[TASK_OUTCOMES];
+    uint64_t failed;  /* for good: FAILED or TIMEOUT */
+    uint64_t retried; /* attempts that ended badly and were followed by another */
+    struct histogram wait, run;
 };
 
 struct queue_stats {
@@ -54,6 +63,9 @@ struct queue_stats {
     size_t waiting_claims;
     size_t strays; /* run functions that ignored their abort and have not returned */
     uint64_t batches, commands;
+    uint64_t slow_commits;      /* told in the log: journal.h */
+    struct type_figures *types; /* type_book.h */
+    size_t types_count;
     struct store_health store;
 };
 

@@ -207,7 +207,19 @@ static void draft_clear(struct planner *planner)
     planner->draft.acted = planner->draft.surveyed = planner->draft.cleared = false;
     planner->draft.next_ms = planner->draft.due_ms = planner->draft.gone_ms = PLANNER_NEVER;
     planner->draft.expire_ms = planner->draft.expire_at_ms = 0;
+    planner->draft.figures = (struct planner_figures){0};
     usage_forget_reserved(&planner->limit);
+}
+
+static void count_figures(struct planner *planner)
+{
+    struct planner_figures *all = &planner->figures;
+    const struct planner_figures *more = &planner->draft.figures;
+    all->runs += more->runs;
+    all->failed += more->failed;
+    all->overlapped += more->overlapped;
+    all->missed += more->missed;
+    histogram_merge(&all->lateness, &more->lateness);
 }
 
 static void settled(struct guest *guest, struct batch *batch, bool committed)
@@ -229,6 +241,7 @@ static void settled(struct guest *guest, struct batch *batch, bool committed)
         if (planner->draft.cleared) {
             planner->clear_at_mono_ms = planner->draft.clear_at_mono_ms;
         }
+        count_figures(planner);
     }
     draft_clear(planner);
 }

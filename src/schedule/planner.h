@@ -51,6 +51,18 @@ void planner_set_queries_max(struct planner *planner,
                              int64_t queries);        /* while it runs; any thread */
 struct guest *planner_guest(struct planner *planner); /* for engine_options.guests */
 
+/* What this node has done for schedules since its start; for /metrics. */
+struct planner_figures {
+    uint64_t runs;             /* begun: on time, late, by hand, by a backfill */
+    uint64_t failed;           /* ended in FAILURE */
+    uint64_t overlapped;       /* times left out because the last run had not ended */
+    uint64_t missed;           /* ... because nobody could run them when they were due */
+    struct histogram lateness; /* of runs that their rule asked for, beside their time */
+};
+/* Answered like any command, with *out filled. */
+void planner_ask_figures(struct planner *planner, struct command *command,
+                         struct planner_figures *out);
+
 /* ---- Wishes ---- */
 
 enum planner_verb {

@@ -399,3 +399,17 @@ void planner_ask_read(struct planner *planner, struct command *command,
     command->guest =
         (struct command_guest){.guest = &planner->guest, .decide = decide_read, .what = order};
 }
+
+static void decide_figures(struct guest *guest, struct batch *batch, struct command *command)
+{
+    (void)batch;
+    *(struct planner_figures *)command->guest.what = HOLDER(guest, struct planner, guest)->figures;
+}
+
+void planner_ask_figures(struct planner *planner, struct command *command,
+                         struct planner_figures *out)
+{
+    command->kind = COMMAND_GUEST;
+    command->guest =
+        (struct command_guest){.guest = &planner->guest, .decide = decide_figures, .what = out};
+}

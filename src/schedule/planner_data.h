@@ -23,6 +23,7 @@ struct planner {
     struct planner_options with;
     struct usage_limit limit;
     bool leads;
+    struct planner_figures figures;
 
     int64_t next_ms;      /* when the first schedule is due; 0: not known yet */
     int64_t expire_ms;    /* when the first execution is; 0: not known yet */
@@ -43,6 +44,7 @@ struct planner {
         struct survey survey;
         bool surveyed, cleared;
         int64_t clear_at_mono_ms;
+        struct planner_figures figures;
     } draft;
 };
 
@@ -73,6 +75,8 @@ struct entry { /* one execution to be written */
     struct execution execution;
     struct firing *firing;
     bool run;     /* it creates a task */
+    bool timed;   /* its rule asked for it now: how late it is counts */
+    bool missed;  /* left out since nobody could run it; else because of the run before it */
     bool waits;   /* that waits for the run before it */
     bool applied; /* its key was free */
     struct str chat, purpose;

@@ -116,6 +116,7 @@ static void change_run(struct planner *planner, struct batch *batch, const struc
 {
     if (task_state_terminal(now->state)) {
         end_run(batch, now, run);
+        planner->draft.figures.failed += run->status == EXECUTION_FAILURE;
         if (end_in_schedule(planner, batch, now, run)) {
             save_run(planner, batch, run);
         }

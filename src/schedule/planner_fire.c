@@ -114,8 +114,8 @@ struct entry *firing_run_once(struct round *round, struct firing *firing, int64_
 }
 
 /* Its key is not the occurrence's own: what was left out may be run by a backfill. */
-static void leave_out(struct round *round, struct firing *firing, int64_t occurrence_ms,
-                      uint64_t count, const char *why)
+static struct entry *leave_out(struct round *round, struct firing *firing, int64_t occurrence_ms,
+                               uint64_t count, const char *why)
 {
     struct entry *entry = add_entry(round, firing, EXECUTION_SKIPPED, occurrence_ms);
     struct execution *execution = &entry->execution;
@@ -125,6 +125,15 @@ static void leave_out(struct round *round, struct firing *firing, int64_t occurr
     execution->content = count == 1 ? arena_printf(round->arena, "1 time was left out: %s", why)
                                     : arena_printf(round->arena, "%llu times were left out: %s",
                                                    (unsigned long long)count, why);
+    return entry;
+}
+
+/* A run that its rule asks for now. */
+static void run_in_time(struct round *round, struct firing *firing, int64_t occurrence_ms,
+                        bool waits)
+{
+    firing_run_once(round, firing, occurrence_ms, waits)->timed = true;
+    firing->schedule->cursor_ms = occurrence_ms;
 }
 
 /* ---- One occurrence ---- */
@@ -167,14 +176,18 @@ static void fire(struct round *round, struct firing *firing, int64_t occurrence_
         if (open && schedule->overlap == OVERLAP_CANCEL) {
             firing_cancel_last(round, firing);
         }
-        firing_run_once(round, firing, occurrence_ms, open && schedule->overlap != OVERLAP_ALLOW);
+        run_in_time(round, firing, occurrence_ms, open && schedule->overlap != OVERLAP_ALLOW);
     }
     schedule->cursor_ms = occurrence_ms;
 }
 
 /* ---- Missed occurrences ---- */
 
-#define MISSED "missed while nobody could run it"
+static void leave_out_missed(struct round *round, struct firing *firing, uint64_t count)
+{
+    leave_out(round, firing, firing->schedule->next_ms, count, "missed while nobody could run it")
+        ->missed = true;
+}
 
 /* The time after which at most `most` occurrences are left up to `upto_ms`. */
 static int64_t skip_to_last(const struct plan *plan, int64_t after_ms, int64_t upto_ms,
@@ -199,7 +212,7 @@ static void catch_up_once(struct round *round, struct firing *firing, int64_t up
     int64_t latest_ms = schedule->next_ms;
     (void)!recur_last(firing->plan.recur, schedule->cursor_ms, upto_ms, &latest_ms);
     if (missed > 1) {
-        leave_out(round, firing, schedule->next_ms, missed - 1, MISSED);
+        leave_out_missed(round, firing, missed - 1);
     }
     fire(round, firing, latest_ms);
 }
@@ -207,7 +220,7 @@ static void catch_up_once(struct round *round, struct firing *firing, int64_t up
 static void catch_up_none(struct round *round, struct firing *firing, int64_t upto_ms,
                           uint64_t missed)
 {
-    leave_out(round, firing, firing->schedule->next_ms, missed, MISSED);
+    leave_out_missed(round, firing, missed);
     firing->schedule->cursor_ms = upto_ms;
 }
 
@@ -224,8 +237,7 @@ static void run_missed(struct round *round, struct firing *firing, int64_t upto_
         return;
     }
     for (size_t i = 0; i < n && times[i] <= upto_ms && may_run(round, firing); i++) {
-        firing_run_once(round, firing, times[i], in_line && (i > 0 || firing->last_open));
-        schedule->cursor_ms = times[i];
+        run_in_time(round, firing, times[i], in_line && (i > 0 || firing->last_open));
     }
 }
 
@@ -234,7 +246,7 @@ static void catch_up_all(struct round *round, struct firing *firing, int64_t upt
 {
     struct schedule *schedule = firing->schedule;
     if (missed > PLANNER_MISFIRES_MAX) {
-        leave_out(round, firing, schedule->next_ms, missed - PLANNER_MISFIRES_MAX, MISSED);
+        leave_out_missed(round, firing, missed - PLANNER_MISFIRES_MAX);
         schedule->cursor_ms =
             skip_to_last(&firing->plan, schedule->cursor_ms, upto_ms, PLANNER_MISFIRES_MAX);
     } else {
@@ -462,6 +474,25 @@ static bool write_executions(struct round *round)
     return true;
 }
 
+/* What was written is counted when the batch is committed. */
+static void count_entry(struct round *round, const struct entry *entry)
+{
+    struct planner_figures *figures = &round->planner->draft.figures;
+    const struct execution *execution = &entry->execution;
+    if (!entry->applied) {
+        return;
+    }
+    if (execution->status == EXECUTION_SKIPPED) {
+        *(entry->missed ? &figures->missed : &figures->overlapped) += (uint64_t)execution->count;
+    }
+    figures->runs += entry->run;
+    figures->failed += execution->status == EXECUTION_FAILURE; /* no task could be created */
+    if (entry->timed) {
+        int64_t due_ms = execution->scheduled_ms + schedule_offset_ms(entry->firing->schedule);
+        histogram_add(&figures->lateness, round->now_ms - due_ms);
+    }
+}
+
 bool round_write(struct round *round, struct firing **firings, size_t count)
 {
     struct record *records = arena_array(round->arena, struct record, count);
@@ -477,6 +508,9 @@ bool round_write(struct round *round, struct firing **firings, size_t count)
             return false;
         }
         records[n++] = schedule_record(firings[i]->schedule, round->arena);
+    }
+    for (size_t i = 0; i < round->count; i++) {
+        count_entry(round, &round->entries[i]);
     }
     return n == 0 || planner_save(round->planner, round->batch, records, n);
 }

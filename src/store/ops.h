@@ -80,6 +80,8 @@ struct store_ops {
                          struct records *out, struct err *err);
     bool (*reader_records)(struct reader *reader, const struct record_filter *filter,
                            struct arena *arena, struct records *out, struct err *err);
+    bool (*reader_records_count)(struct reader *reader, enum record_kind kind, uint32_t marks,
+                                 int64_t *out, struct err *err);
     bool (*reader_record)(struct reader *reader, enum record_kind kind, struct task_id id,
                           struct arena *arena, bool *found, struct record *out, struct err *err);
 

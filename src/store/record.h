@@ -102,6 +102,10 @@ MUST_CHECK bool tx_records_list(struct tx *tx, const struct record_filter *filte
                                 struct arena *arena, struct records *out, struct err *err);
 MUST_CHECK bool reader_records(struct reader *reader, const struct record_filter *filter,
                                struct arena *arena, struct records *out, struct err *err);
+/* How many there are with one of these marks (bits 1 << mark; 0: any). Each is looked at: for
+ * whoever asks now and then. */
+MUST_CHECK bool reader_records_count(struct reader *reader, enum record_kind kind, uint32_t marks,
+                                     int64_t *out, struct err *err);
 MUST_CHECK bool reader_record(struct reader *reader, enum record_kind kind, struct task_id id,
                               struct arena *arena, bool *found, struct record *out,
                               struct err *err);

@@ -249,6 +249,12 @@ bool reader_records(struct reader *reader, const struct record_filter *filter, s
     return reader->ops->reader_records(reader, filter, arena, out, err);
 }
 
+bool reader_records_count(struct reader *reader, enum record_kind kind, uint32_t marks,
+                          int64_t *out, struct err *err)
+{
+    return reader->ops->reader_records_count(reader, kind, marks, out, err);
+}
+
 bool reader_record(struct reader *reader, enum record_kind kind, struct task_id id,
                    struct arena *arena, bool *found, struct record *out, struct err *err)
 {

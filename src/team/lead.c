@@ -168,11 +168,23 @@ static void draft_clear(struct lead *lead)
 {
     lead->draft.acted = lead->draft.knows = false;
     lead->draft.next_ms = lead->draft.saved_ms = NEVER;
+    lead->draft.figures = (struct lead_figures){0};
     LIST_EACH(&lead->draft.news, it)
     {
         list_remove(it);
         mem_free(HOLDER(it, struct team_news, link));
     }
+}
+
+static void count_figures(struct lead *lead)
+{
+    struct lead_figures *all = &lead->figures;
+    const struct lead_figures *more = &lead->draft.figures;
+    for (int status = 0; status < TEAM_STATUSES; status++) {
+        all->ended[status] += more->ended[status];
+    }
+    all->turns += more->turns;
+    all->tokens += more->tokens;
 }
 
 static void settled(struct guest *guest, struct batch *batch, bool committed)
@@ -186,6 +198,7 @@ static void settled(struct guest *guest, struct batch *batch, bool committed)
         }
         lead->next_ms = MIN(lead->next_ms, lead->draft.saved_ms);
         lead->knows = lead->knows || lead->draft.knows;
+        count_figures(lead);
         if (!list_empty(&lead->draft.news)) {
             channel_give_all(lead->with.news, &lead->draft.news);
         }

@@ -55,6 +55,15 @@ void lead_free(struct lead *lead); /* NULL is welcome */
 struct guest *lead_guest(struct lead *lead);
 bool lead_decides(const struct lead *lead); /* any thread */
 
+/* What was done for teams on this node since its start; for /metrics. */
+struct lead_figures {
+    uint64_t ended[TEAM_STATUSES]; /* by how they ended */
+    uint64_t turns;                /* attempts that ended, of teammates in here and outside */
+    double tokens;                 /* that these said they used */
+};
+/* Answered like any command, with *out filled. */
+void lead_ask_figures(struct lead *lead, struct command *command, struct lead_figures *out);
+
 /* ---- Wishes ---- */
 
 enum lead_verb {

@@ -269,3 +269,16 @@ void lead_ask(struct lead *lead, struct command *command, struct lead_order *ord
     command->kind = COMMAND_GUEST;
     command->guest = (struct command_guest){.guest = &lead->guest, .decide = decide, .what = order};
 }
+
+static void decide_figures(struct guest *guest, struct batch *batch, struct command *command)
+{
+    (void)batch;
+    *(struct lead_figures *)command->guest.what = HOLDER(guest, struct lead, guest)->figures;
+}
+
+void lead_ask_figures(struct lead *lead, struct command *command, struct lead_figures *out)
+{
+    command->kind = COMMAND_GUEST;
+    command->guest =
+        (struct command_guest){.guest = &lead->guest, .decide = decide_figures, .what = out};
+}

@@ -16,12 +16,14 @@ struct lead {
     bool leads, knows; /* the running teams were told to the crew */
     int64_t next_ms;   /* when the first team goes; 0: not known yet */
     int64_t looked_mono_ms;
+    struct lead_figures figures;
 
     struct { /* what becomes true when the batch is committed */
         bool acted, knows;
         int64_t next_ms, saved_ms; /* as the store said; the earliest that this batch saved */
         int64_t mono_ms;
         struct list news; /* team_news.link */
+        struct lead_figures figures;
     } draft;
 };
 

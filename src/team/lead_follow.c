@@ -108,6 +108,7 @@ void lead_end(struct lead *lead, struct batch *batch, struct team *team, enum te
     if (!lead_save(lead, batch, team)) {
         return;
     }
+    lead->draft.figures.ended[status]++;
     lead_cancel_tasks(batch, team, reason);
     lead_release_document(batch, team->hold, reason);
     guest_stop_waiting(batch, team->queue);
@@ -277,6 +278,19 @@ static void follow_document(struct follow *f)
 
 /* ---- The change ---- */
 
+/* An attempt has ended, however it did: what it cost is said with its end, and stays with the task
+ * until another says otherwise. */
+static void count_turn(struct lead *lead, const struct task *was, const struct task *now)
+{
+    if (was->state != TASK_RUNNING || now->state == TASK_RUNNING || was->container) {
+        return;
+    }
+    lead->draft.figures.turns++;
+    if (now->cost.tokens > 0 && now->cost.tokens != was->cost.tokens) {
+        lead->draft.figures.tokens += now->cost.tokens;
+    }
+}
+
 void lead_changed(struct guest *guest, struct batch *batch, const struct task *was,
                   const struct task *now)
 {
@@ -287,6 +301,7 @@ void lead_changed(struct guest *guest, struct batch *batch, const struct task *w
     if (was == NULL || id_none(now->team) || !lead_load(batch, now->team, &found, &f.team)) {
         return;
     }
+    count_turn(f.lead, was, now);
     if (!found || f.team.status != TEAM_RUNNING) {
         /* Somebody retried a task of a team that is over: its queue may be another's by now. */
         if (!task_state_terminal(now->state) && now->state != TASK_RUNNING) {

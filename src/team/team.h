@@ -32,7 +32,7 @@
 #define TEAM_SYNTHESIS_TYPE RESERVED_TEAM_TYPE "synthesis"
 #define TEAM_HOLD_TYPE      RESERVED_TEAM_TYPE "document" /* has the team's document while it runs */
 
-enum team_status { TEAM_RUNNING, TEAM_COMPLETED, TEAM_FAILED, TEAM_CANCELLED };
+enum team_status { TEAM_RUNNING, TEAM_COMPLETED, TEAM_FAILED, TEAM_CANCELLED, TEAM_STATUSES };
 extern const char *const team_statuses[];
 
 enum team_policy { TEAM_FAIL, TEAM_CONTINUE }; /* when one of its tasks has failed */

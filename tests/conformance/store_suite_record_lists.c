@@ -197,6 +197,28 @@ TEST(a_list_is_of_some_marks)
     check_list(&b, (struct record_filter){.marks = 1u << 1, .owner = STR("u"), .limit = 1}, "5+");
 }
 
+TEST(records_are_counted_by_kind_and_mark)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    fill(&b);
+    static const struct {
+        enum record_kind kind;
+        uint32_t marks;
+        int64_t count;
+    } rows[] = {{RECORD_SCHEDULE, 1u << 0, 2},
+                {RECORD_SCHEDULE, 1u << 0 | 1u << 2, 4},
+                {RECORD_SCHEDULE, 0, 6},
+                {RECORD_SCHEDULE, 1u << 31, 0},
+                {RECORD_USAGE, 0, 0}};
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+        struct err err = ERR_INIT;
+        int64_t count = -1;
+        CHECK_OK(reader_records_count(b.reader, rows[i].kind, rows[i].marks, &count, &err));
+        CHECK_EQ(count, rows[i].count);
+    }
+}
+
 TEST(a_list_is_of_a_range_of_times_without_those_that_have_none)
 {
     SCOPED(bench_fini) struct bench b;

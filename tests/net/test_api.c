@@ -337,6 +337,8 @@ TEST(metrics_are_text_for_prometheus)
     CHECK(rig_has(&rig, "errand_task_wait_seconds_bucket{queue='default',le='+Inf'} 0\n"));
     CHECK(rig_has(&rig, "errand_commands_total{protocol='http',command='create'} 1\n"));
     CHECK(rig_has(&rig, "errand_build_info{version='0.0.0'} 1\n"));
+    CHECK(rig_has(&rig, "errand_type_enqueued_total{type='a'} 1\n"));
+    CHECK(rig_has(&rig, "errand_store_up 1\n"));
 }
 
 TEST(who_has_no_token_where_one_is_needed_is_told_so)

@@ -332,3 +332,53 @@ TEST(old_entries_leave_the_history)
     desk_pass_ms(&d, SECOND_MS);
     CHECK_STR(desk_story(&d, id), "");
 }
+
+/* ---- Figures ---- */
+
+static struct planner_figures figures(struct desk *d)
+{
+    struct planner_figures out;
+    struct call *call = bench_call(&d->bench, COMMAND_GUEST);
+    planner_ask_figures(d->planner, &call->command, &out);
+    bench_run(&d->bench, call);
+    CHECK_EQ(call->command.err.kind, ERR_NONE);
+    return out;
+}
+
+TEST(runs_and_how_they_ended_are_counted_once_they_are_on_disk)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct task_id id = desk_create(&d, "{'title':'t','rrule':'FREQ=HOURLY','maxRetries':0}");
+    desk_pass_ms(&d, HOUR_MS);
+    CHECK_EQ(figures(&d).runs, 1);
+    desk_pass_ms(&d, HOUR_MS);
+    CHECK_EQ(figures(&d).overlapped, 1);
+    desk_finish(&d, OUTCOME_FAILED, NULL);
+    desk_wish(&d, id, PLANNER_RUN);
+
+    struct planner_figures now = figures(&d);
+    CHECK_EQ(now.runs, 2);
+    CHECK_EQ(now.failed, 1);
+    CHECK_EQ(now.overlapped, 1);
+    CHECK_EQ(now.missed, 0);
+    CHECK_EQ(now.lateness.count, 1); /* of the run that the rule asked for */
+    CHECK_EQ(now.lateness.sum_ms, 0);
+
+    memory_disk_fail_next(d.bench.disk, MEMORY_FULL);
+    desk_wish(&d, id, PLANNER_RUN);
+    CHECK_EQ(figures(&d).runs, 2);
+}
+
+TEST(times_that_nobody_could_run_are_counted_as_missed_and_the_late_one_as_late)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    desk_create(&d, "{'title':'t','rrule':'FREQ=HOURLY'}");
+    desk_restart(&d, 5 * HOUR_MS + 10 * MINUTE_MS);
+    desk_pass_ms(&d, SECOND_MS);
+
+    struct planner_figures now = figures(&d);
+    CHECK_EQ(now.runs, 1);
+    CHECK_EQ(now.missed, 4);
+    CHECK_EQ(now.lateness.count, 1);
+    CHECK_EQ(now.lateness.sum_ms, 10 * MINUTE_MS);
+}

@@ -284,6 +284,7 @@ static const struct store_ops ops = {
     .records_due = memory_records_due,
     .records_list = memory_records_list,
     .reader_records = memory_reader_records,
+    .reader_records_count = memory_reader_records_count,
     .reader_record = memory_reader_record,
     .check = check,
     .health = health,

@@ -478,6 +478,19 @@ bool memory_reader_records(struct reader *reader, const struct record_filter *fi
     return true;
 }
 
+bool memory_reader_records_count(struct reader *reader, enum record_kind kind, uint32_t marks,
+                                 int64_t *out, struct err *err)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct records all;
+    const struct record_filter filter = {.kind = kind, .marks = marks};
+    if (!memory_reader_records(reader, &filter, &arena, &all, err)) {
+        return false;
+    }
+    *out = (int64_t)all.count;
+    return true;
+}
+
 bool memory_reader_record(struct reader *reader, enum record_kind kind, struct task_id id,
                           struct arena *arena, bool *found, struct record *out, struct err *err)
 {

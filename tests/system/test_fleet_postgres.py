@@ -24,6 +24,8 @@ def postgres_may_be_away_and_everything_says_so(nest):
             node.call("POST", "/api/claim", {"workerId": "w"}, 503)
             node.complete(claimed, expect=503)
             node.call("GET", "/readyz", expect=503)
+            alone = node.call("GET", "/metrics", expect=200).body.decode()
+            check("errand_store_up 0" in alone and "errand_leader " in alone and "errand_tasks{" not in alone, alone)
             node.call("GET", "/healthz", expect=200)
     finally:
         fleet.postgres.start()

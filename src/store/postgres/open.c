@@ -139,6 +139,7 @@ static const struct store_ops ops = {
     .records_due = pg_records_due,
     .records_list = pg_records_list,
     .reader_records = pg_reader_records,
+    .reader_records_count = pg_reader_records_count,
     .reader_record = pg_reader_record,
     .fleet = &fleet,
     .check = pg_check,

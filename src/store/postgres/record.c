@@ -327,3 +327,19 @@ bool pg_reader_records(struct reader *base, const struct record_filter *filter, 
     take_list(&call, filter, arena, out);
     return true;
 }
+
+bool pg_reader_records_count(struct reader *base, enum record_kind kind, uint32_t marks,
+                             int64_t *out, struct err *err)
+{
+    SCOPED(args_fini) struct args args;
+    args_init(&args, false);
+    arg_int(&args, kind);
+    arg_int(&args, marks);
+    struct pg_call call = {.sql = PG_COUNT_RECORDS, .args = &args};
+    if (!pg_read_run(&((struct pg_reader *)base)->pg, &call, 1, err)) {
+        return err_wrap(err, "count records");
+    }
+    *out = get_int(call.result, 0, 0);
+    pg_calls_fini(&call, 1);
+    return true;
+}

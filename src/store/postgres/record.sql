@@ -85,3 +85,9 @@ SELECT id, @record
 -- name: list_records_newest
 -- The newest first.
 @list ORDER BY id DESC LIMIT $most;
+
+-- name: count_records
+-- How many records of a kind have one of these marks.
+SELECT count(*)
+  FROM record
+ WHERE kind = $kind AND ($marks::bigint = 0 OR (mark BETWEEN 0 AND 31 AND ($marks >> mark) & 1 = 1));

@@ -86,6 +86,7 @@ static const struct store_ops ops = {
     .records_due = sqlite_records_due,
     .records_list = sqlite_records_list,
     .reader_records = sqlite_reader_records,
+    .reader_records_count = sqlite_reader_records_count,
     .reader_record = sqlite_reader_record,
     .check = sqlite_check,
     .health = sqlite_health,

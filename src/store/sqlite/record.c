@@ -303,3 +303,19 @@ bool sqlite_reader_records(struct reader *reader, const struct record_filter *fi
 {
     return list_records(&((struct sqlite_reader *)reader)->db, filter, arena, out, err);
 }
+
+bool sqlite_reader_records_count(struct reader *reader, enum record_kind kind, uint32_t marks,
+                                 int64_t *out, struct err *err)
+{
+    struct db *db = &((struct sqlite_reader *)reader)->db;
+    sqlite3_stmt *s = db_use(db, SQL_COUNT_RECORDS);
+    bool row = false;
+    bind_int(s, 1, kind);
+    bind_int(s, 2, marks);
+    if (!db_row(db, SQL_COUNT_RECORDS, &row, err)) {
+        return err_wrap(err, "count records");
+    }
+    *out = row ? sqlite3_column_int64(s, 0) : 0;
+    db_done(db, SQL_COUNT_RECORDS);
+    return true;
+}

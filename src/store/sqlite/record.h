@@ -27,6 +27,8 @@ bool sqlite_records_list(struct tx *tx, const struct record_filter *filter, stru
                          struct records *out, struct err *err);
 bool sqlite_reader_records(struct reader *reader, const struct record_filter *filter,
                            struct arena *arena, struct records *out, struct err *err);
+bool sqlite_reader_records_count(struct reader *reader, enum record_kind kind, uint32_t marks,
+                                 int64_t *out, struct err *err);
 bool sqlite_reader_record(struct reader *reader, enum record_kind kind, struct task_id id,
                           struct arena *arena, bool *found, struct record *out, struct err *err);
 

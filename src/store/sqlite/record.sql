@@ -84,3 +84,9 @@ SELECT id, @record
 -- name: list_records_newest
 -- The newest first.
 @list(record_id, (:parent IS NULL OR parent = :parent), (:owner IS NULL OR owner = :owner)) ORDER BY id DESC LIMIT :limit;
+
+-- name: count_records
+-- How many records of a kind have one of these marks.
+SELECT count(*)
+  FROM record INDEXED BY record_id
+ WHERE kind = :kind AND (:marks = 0 OR :marks & (1 << mark));
