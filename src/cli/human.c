@@ -157,7 +157,7 @@ const char *human_colour(const struct paper *paper, struct str word)
         {"TIMEOUT", "\033[31m"},   {"LOST", "\033[31m"},      {"FAIL", "\033[31m"},
         {"RUNNING", "\033[36m"},   {"RETRYING", "\033[33m"},  {"warn", "\033[33m"},
         {"paused", "\033[33m"},    {"CANCELLED", "\033[90m"}, {"RELEASED", "\033[90m"},
-        {"SCHEDULED", "\033[34m"}, {"WAITING", "\033[34m"},
+        {"SCHEDULED", "\033[34m"}, {"WAITING", "\033[34m"},   {"disconnected", "\033[31m"},
     };
     for (size_t i = 0; paper->colour && i < ARRAY_LEN(colours); i++) {
         if (str_is(word, colours[i].word)) {

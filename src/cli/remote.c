@@ -16,6 +16,7 @@
 #define WAIT_PAUSE_US      100000 /* a server that answers early, while it drains, is not hammered */
 #define RECONNECT_PAUSE_US 1000000
 #define RECONNECTS_MAX     30
+#define TOO_MANY_REQUESTS  429
 #define READ_STEP          (64 * KIB) /* of a file or of standard input */
 
 static struct str or_environment(struct str given, const char *name)
@@ -286,6 +287,7 @@ struct follower {
     struct remote_stream *stream;
     struct buf event, data, last_id; /* of the event being read; of the last one read */
     bool spoke;                      /* since the stream was last taken up */
+    bool lost;                       /* it broke, and people were told */
     bool refused;                    /* begin() or event() failed: `err` says why */
     struct err err;
 };
@@ -303,6 +305,10 @@ static bool on_line(void *arg, struct str line)
     bool ok =
         follower->spoke || stream->begin == NULL || stream->begin(stream->arg, &follower->err);
     follower->spoke = true;
+    if (follower->lost) {
+        follower->lost = false;
+        fputs(stream->lost == NULL ? "errand: connected again\n" : "", stderr);
+    }
     if (line.len > 0 && kept != NULL) {
         buf_clear(kept);
         buf_str(kept, str_starts(value, STR(" ")) ? str_from(value, 1) : value);
@@ -342,12 +348,28 @@ static bool follow_once(struct remote *remote, struct follower *follower, struct
         return false;
     }
     if (answer.status >= 400) {
-        return remote_refusal(remote, &answer, err);
+        /* A server that drains, or whose proxy does not find it, may be back soon. */
+        bool may_pass = answer.status >= 500 || answer.status == TOO_MANY_REQUESTS;
+        remote_refusal(remote, &answer, err);
+        err->kind = may_pass ? ERR_UNAVAILABLE : err->kind;
+        return false;
     }
     if (ok && follower->stream->early != NULL && !follower->stream->ended) {
         return err_set(err, ERR_UNAVAILABLE, "%s", follower->stream->early);
     }
     return ok || follower->stream->ended;
+}
+
+static void tell_lost(struct follower *follower, const struct err *why)
+{
+    struct remote_stream *stream = follower->stream;
+    if (stream->lost != NULL) {
+        stream->lost(stream->arg, why);
+    } else if (!follower->lost) {
+        fflush(stdout);
+        fprintf(stderr, "errand: disconnected, trying again: %s\n", why->text);
+    }
+    follower->lost = true;
 }
 
 bool remote_follow(struct remote *remote, struct remote_stream *stream, struct err *err)
@@ -358,12 +380,13 @@ bool remote_follow(struct remote *remote, struct remote_stream *stream, struct e
                                 .last_id = BUF_INIT(KIB),
                                 .err = ERR_INIT};
     bool ok = false, on = true;
-    for (int tries = 0; !ok && on && tries < RECONNECTS_MAX; tries++) {
+    for (int tries = 0; !ok && on && (stream->patient || tries < RECONNECTS_MAX); tries++) {
         ok = follow_once(remote, &follower, err);
         /* A server that was never there, or said no, will not change its mind. */
         on = err->kind == ERR_UNAVAILABLE && (follower.spoke || tries > 0);
-        tries = follower.spoke ? 0 : tries;
+        tries = follower.spoke ? 0 : MIN(tries, RECONNECTS_MAX);
         if (!ok && on) {
+            tell_lost(&follower, err);
             usleep(RECONNECT_PAUSE_US);
         }
     }

@@ -95,15 +95,19 @@ struct str remote_text(struct remote *remote, struct str json);
 
 /* ---- Following what happens ---- */
 
-/* A stream of events. One that breaks is taken up again where it ended. */
+/* A stream of events. One that breaks is taken up again where it ended, and people are told. */
 struct remote_stream {
     struct str path;
     void *arg;
     bool (*begin)(void *arg, struct err *err); /* it speaks, again perhaps; NULL: never mind */
     bool (*event)(void *arg, struct str event, struct str data, struct err *err);
     void (*draw)(void *arg); /* something may have changed, or some time has passed */
-    const char *early;       /* the failure of a server that ends it before `ended`; NULL: none */
-    bool ended;              /* what is followed has ended: event() says so */
+    /* It broke and is tried again, perhaps not for the first time; begin() says when it is back.
+     * NULL: both are told on standard error. */
+    void (*lost)(void *arg, const struct err *why);
+    bool patient;      /* it is tried again until somebody stops the command */
+    const char *early; /* the failure of a server that ends it before `ended`; NULL: none */
+    bool ended;        /* what is followed has ended: event() says so */
 };
 MUST_CHECK bool remote_follow(struct remote *remote, struct remote_stream *stream, struct err *err);
 

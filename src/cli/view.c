@@ -1,4 +1,4 @@
-/* cli/view.c: what `errand watch` shows. See view.h.
+/* cli/view.c: what `errand watch` knows of the tasks it watches. See view.h.
  *
  * SPDX-License-Identifier: MIT */
 #include "cli/view.h"
@@ -7,14 +7,11 @@
 
 #include "base/mem.h"
 
-#define DRAW_EVERY_MS 100
-#define BAR_WIDTH     20
-#define BAR_NARROW    10 /* on a terminal of less than WIDE columns */
-#define WIDE          100
+#define FRAME_MAX MIB
 
 void view_init(struct view *view)
 {
-    *view = (struct view){.frame = BUF_INIT(MIB)};
+    *view = (struct view){.frame = BUF_INIT(FRAME_MAX)};
     view->rows = mem_array(NULL, VIEW_ROWS_MAX, sizeof *view->rows);
 }
 
@@ -24,212 +21,200 @@ void view_fini(struct view *view)
     mem_free(view->rows);
 }
 
-static void copy_clean(char *out, size_t size, struct str text)
+/* Returns whether `out` became another text. An absent one leaves it. */
+static bool copy_clean(char *out, size_t size, struct str text)
 {
     SCOPED(buf_fini) struct buf clean = BUF_INIT(64 * KIB);
-    if (!str_absent(text)) {
-        human_clean(&clean, text);
-        snprintf(out, size, "%s", buf_c_text(&clean));
+    if (str_absent(text)) {
+        return false;
     }
+    human_clean(&clean, text);
+    struct str fits = {clean.ptr, MIN(clean.len, size - 1)};
+    while (fits.len < clean.len && fits.len > 0 &&
+           ((unsigned char)clean.ptr[fits.len] & 0xC0) == 0x80) {
+        fits.len--; /* a letter is cut as a whole */
+    }
+    bool other = !str_is(fits, out);
+    snprintf(out, size, STR_FMT, STR_ARG(fits));
+    return other;
 }
 
 /* ---- Rows ---- */
 
-static bool has_ended(const struct view_row *row)
-{
-    enum task_state state;
-    return task_state_parse(str_of(row->state), &state) && task_state_terminal(state);
-}
-
-/* Makes room: the oldest that has ended goes, else the oldest. */
-static void drop_one(struct view *view)
-{
-    size_t at = view->pinned ? 1 : 0;
-    for (size_t i = at; i < view->count; i++) {
-        if (has_ended(&view->rows[i])) {
-            at = i;
-            break;
-        }
-    }
-    view->count--;
-    memmove(&view->rows[at], &view->rows[at + 1], (view->count - at) * sizeof view->rows[0]);
-}
-
-static struct view_row *find_row(struct view *view, struct str id)
+struct view_row *view_find(struct view *view, struct task_id id)
 {
     for (size_t i = 0; i < view->count; i++) {
-        if (str_is(id, view->rows[i].id)) {
+        if (id_eq(view->rows[i].id, id)) {
             return &view->rows[i];
         }
     }
     return NULL;
 }
 
-/* A new row: behind all that hangs below its parent, or at the end. */
-static struct view_row *add_row(struct view *view, struct str id, struct str parent)
+size_t view_live(const struct view *view)
+{
+    size_t live = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        live += !task_state_terminal(view->rows[i].state);
+    }
+    return live;
+}
+
+void view_drop(struct view *view, struct view_row *row)
+{
+    *row = view->rows[--view->count]; /* what is drawn is sorted then */
+}
+
+/* Makes room: one that has ended goes, else one that does not run, the oldest of them. */
+static void drop_one(struct view *view)
+{
+    struct view_row *worst = NULL;
+    int worst_rank = -1;
+    for (size_t i = 0; i < view->count; i++) {
+        struct view_row *row = &view->rows[i];
+        int rank = task_state_terminal(row->state) ? 2 : row->state != TASK_RUNNING;
+        bool older = worst == NULL || row->at_ms < worst->at_ms;
+        if (!id_eq(row->id, view->root) && (rank > worst_rank || (rank == worst_rank && older))) {
+            worst = row;
+            worst_rank = rank;
+        }
+    }
+    view_drop(view, worst);
+}
+
+static struct view_row *add_row(struct view *view, const struct view_news *news)
 {
     if (view->count == VIEW_ROWS_MAX) {
         drop_one(view);
     }
-    struct view_row *above = str_absent(parent) ? NULL : find_row(view, parent);
-    size_t at = above == NULL ? view->count : (size_t)(above - view->rows) + 1;
-    int depth = above == NULL ? 0 : above->depth + 1;
-    while (at < view->count && view->rows[at].depth >= depth) {
-        at++;
-    }
-    struct view_row *row = &view->rows[at];
-    memmove(row + 1, row, (view->count - at) * sizeof *row);
-    view->count++;
-    *row = (struct view_row){.percent = -1, .depth = depth};
-    copy_clean(row->id, sizeof row->id, id);
+    struct view_row *above = id_none(news->parent) ? NULL : view_find(view, news->parent);
+    struct view_row *row = &view->rows[view->count++];
+    *row = (struct view_row){
+        .id = news->id,
+        .percent = -1,
+        .state = TASK_STATES, /* none yet */
+        .depth = above != NULL ? above->depth + 1
+                               : !id_none(news->parent) && id_eq(news->parent, view->root),
+    };
     return row;
 }
 
-static void print_plain(const struct view_row *row)
+/* ---- What is older than what is known ---- */
+
+/* Which of two states of the same attempt, told for the same millisecond, is the later one. Before
+ * its first attempt a task waits and then begins (a parent: without ever counting one); afterwards
+ * it ran first and may wait again. */
+static int order_in_attempt(enum task_state state, int32_t attempt)
 {
-    printf("%s  %-9s  %*s%s", row->id, row->state, 2 * row->depth, "", row->type);
-    if (row->percent >= 0) {
-        printf("  %.0f%%", row->percent);
+    static const int first[TASK_STATES] = {
+        [TASK_WAITING] = 0,   [TASK_SCHEDULED] = 1, [TASK_QUEUED] = 2,
+        [TASK_RUNNING] = 3,   [TASK_RETRYING] = 4,  [TASK_COMPLETED] = 5,
+        [TASK_CANCELLED] = 5, [TASK_FAILED] = 5,    [TASK_TIMEOUT] = 5,
+    };
+    static const int later[TASK_STATES] = {
+        [TASK_RUNNING] = 0,   [TASK_RETRYING] = 1, [TASK_WAITING] = 2,
+        [TASK_SCHEDULED] = 3, [TASK_QUEUED] = 4,   [TASK_COMPLETED] = 5,
+        [TASK_CANCELLED] = 5, [TASK_FAILED] = 5,   [TASK_TIMEOUT] = 5,
+    };
+    return attempt == 0 ? first[state] : later[state];
+}
+
+static bool is_older(const struct view_news *news, const struct view_row *row)
+{
+    if (news->look || !row->looked || news->removed) {
+        return false; /* events among themselves come in order */
     }
-    printf("%s%s\n", row->message[0] ? "  " : "", row->message);
-    fflush(stdout);
-}
-
-static void enter_state(struct view_row *row, const struct view_news *news, int64_t now_ms)
-{
-    row->since_ms = news->since_ms != 0 ? MIN(news->since_ms, now_ms) : now_ms;
-    row->message[0] = '\0';
-    row->percent = str_is(news->state, "COMPLETED") ? 100 : row->percent;
-    row->started_ms = str_is(news->state, "RUNNING") ? row->since_ms : row->started_ms;
-}
-
-void view_take(struct view *view, const struct paper *paper, const struct view_news *news)
-{
-    struct view_row *row = find_row(view, news->id);
-    row = row != NULL ? row : add_row(view, news->id, news->parent);
-    if (!str_absent(news->state) && !str_is(news->state, row->state)) {
-        enter_state(row, news, paper->now_ms);
+    if (news->attempt != row->attempt) {
+        return news->attempt < row->attempt;
     }
-    copy_clean(row->type, sizeof row->type, news->type);
-    copy_clean(row->state, sizeof row->state, news->state);
-    copy_clean(row->message, sizeof row->message, news->message);
-    row->percent = news->percent >= 0 ? news->percent : row->percent;
-    view->dirty = true;
-    if (!paper->terminal) {
-        print_plain(row);
+    if (news->at_ms != row->at_ms) {
+        return news->at_ms < row->at_ms;
     }
+    return order_in_attempt(news->state, news->attempt) <
+           order_in_attempt(row->state, row->attempt);
 }
 
-/* ---- Drawing ---- */
+/* ---- Taking ---- */
 
-static int bar_width(const struct paper *paper)
+static void count_end(struct view *view, const struct view_row *row, int by)
 {
-    return paper->width < WIDE ? BAR_NARROW : BAR_WIDTH;
-}
-
-static void put_bar(struct buf *frame, int width, double percent)
-{
-    int full = (int)(MIN(MAX(percent, 0), 100) * width / 100);
-    buf_char(frame, '[');
-    for (int i = 0; i < width; i++) {
-        buf_char(frame, i < full ? '#' : '.');
-    }
-    buf_printf(frame, "] %3.0f%%", MAX(percent, 0));
-}
-
-/* While it lasts: how long it is in its state; afterwards how long it ran. */
-static void put_elapsed(struct buf *out, const struct paper *paper, const struct view_row *row)
-{
-    if (!has_ended(row)) {
-        human_span(out, paper->now_ms - row->since_ms);
-    } else if (row->started_ms != 0) {
-        human_span(out, MAX(row->since_ms - row->started_ms, 0));
+    if (row->state < TASK_STATES && task_state_terminal(row->state) &&
+        !id_eq(row->id, view->root)) {
+        view->ended[row->state] += by;
     }
 }
 
-/* A row must not wrap, or drawing over it would leave its tail behind. */
-static void put_row(struct buf *frame, const struct paper *paper, const struct view_row *row)
+static void enter_state(struct view *view, struct view_row *row, const struct view_news *news)
 {
-    SCOPED(buf_fini) struct buf tail = BUF_INIT(4 * KIB);
-    const char *colour = human_colour(paper, str_of(row->state));
-    buf_printf(frame, "%s%-9s%s ", colour, row->state, colour[0] ? human_plain(paper) : "");
-    put_bar(frame, bar_width(paper), row->percent);
-    int indent = 2 * row->depth;
-    buf_printf(&tail, "  %*s%-*s  ", indent, "", MAX(20 - indent, 1), row->type);
-    put_elapsed(&tail, paper, row);
-    buf_printf(&tail, "%s%s  %s", row->message[0] ? "  " : "", row->message, row->id);
-    size_t used = 10 + (size_t)bar_width(paper) + 7;
-    size_t room = (size_t)paper->width > used ? (size_t)paper->width - used : 0;
-    struct str text = buf_view(&tail);
-    while (text.len > 0 && human_width(text) > room) {
-        text.len--;
-    }
-    buf_str(frame, text);
-    buf_c(frame, "\033[K\n");
-}
-
-static void put_home(struct view *view)
-{
-    buf_clear(&view->frame);
-    if (view->lines > 0) {
-        buf_printf(&view->frame, "\033[%dA", view->lines);
-    }
-    buf_c(&view->frame, "\r");
-}
-
-/* Which rows fit: the newest, or, of a batch, those around the first that has not ended. */
-static size_t first_shown(const struct view *view, size_t room)
-{
-    size_t last = view->count > room ? view->count - room : 0, at = 0;
-    if (!view->pinned) {
-        return last;
-    }
-    while (at < view->count && (at == 0 || has_ended(&view->rows[at]))) {
-        at++;
-    }
-    return MIN(at > room / 3 ? at - room / 3 : 0, last);
-}
-
-static void put_rows(struct view *view, const struct paper *paper)
-{
-    size_t room = (size_t)MAX(paper->height - 2, 1);
-    size_t first = first_shown(view, room), end = MIN(first + room, view->count);
-    for (size_t i = first; i < end; i++) {
-        put_row(&view->frame, paper, &view->rows[view->pinned && i == first ? 0 : i]);
-    }
-    view->lines = (int)(end - first);
-    buf_c(&view->frame, "\033[J");
-}
-
-static void send_frame(struct view *view)
-{
-    fwrite(view->frame.ptr, 1, view->frame.len, stdout);
-    fflush(stdout);
-    view->dirty = false;
-}
-
-void view_draw(struct view *view, const struct paper *paper, bool now)
-{
-    bool due = now || paper->now_ms - view->drawn_ms >= DRAW_EVERY_MS;
-    if (paper->terminal && due && (view->dirty || view->count > 0)) {
-        put_home(view);
-        put_rows(view, paper);
-        send_frame(view);
-        view->drawn_ms = paper->now_ms;
+    count_end(view, row, -1); /* a manual retry takes it back */
+    row->state = news->state;
+    count_end(view, row, 1);
+    row->attempt = news->attempt;
+    row->since_ms = news->at_ms;
+    row->message[0] = row->error[0] = '\0';
+    row->explained = false;
+    row->due_ms = 0;
+    if (news->state == TASK_RUNNING) {
+        row->started_ms = news->at_ms;
+        row->percent = -1;
+    } else if (news->state == TASK_COMPLETED) {
+        row->percent = 100;
     }
 }
 
-void view_log(struct view *view, const struct paper *paper, struct str id, struct str line)
+struct view_row *view_take(struct view *view, const struct view_news *told, int64_t now_ms)
 {
-    SCOPED(buf_fini) struct buf clean = BUF_INIT(64 * KIB);
-    human_clean(&clean, line);
-    if (!paper->terminal) {
-        printf(STR_FMT "  log        %s\n", STR_ARG(id), buf_c_text(&clean));
-        fflush(stdout);
-        return;
+    struct view_news news = *told;
+    struct view_row *row = view_find(view, news.id);
+    news.at_ms = news.at_ms == 0 ? now_ms + view->ahead_ms : news.at_ms;
+    /* Tasks that wait need no rows where the server counts them. */
+    bool waits =
+        news.state == TASK_QUEUED || news.state == TASK_SCHEDULED || news.state == TASK_WAITING;
+    if (row == NULL && (news.removed || (view->counted && waits))) {
+        return NULL;
     }
-    put_home(view);
-    buf_printf(&view->frame, "%s\033[K\n", buf_c_text(&clean));
-    put_rows(view, paper);
-    send_frame(view);
+    if (row != NULL && is_older(&news, row)) {
+        view->doubted = true;
+        return NULL;
+    }
+    if (news.removed) {
+        view_drop(view, row);
+        return NULL;
+    }
+    row = row != NULL ? row : add_row(view, &news);
+    bool changed = news.state != row->state || news.attempt != row->attempt;
+    if (changed) {
+        enter_state(view, row, &news);
+    }
+    copy_clean(row->type, sizeof row->type, news.type);
+    changed = copy_clean(row->message, sizeof row->message, news.message) || changed;
+    if (copy_clean(row->error, sizeof row->error, news.error)) {
+        row->explained = true;
+    }
+    changed = changed || (news.percent >= 0 && news.percent != row->percent);
+    row->percent = news.percent >= 0 ? news.percent : row->percent;
+    row->started_ms = news.started_ms != 0 ? news.started_ms : row->started_ms;
+    row->due_ms = news.due_ms != 0 ? news.due_ms : row->due_ms;
+    row->at_ms = news.at_ms;
+    row->looked = news.look;
+    row->seen = row->seen || news.look;
+    return changed ? row : NULL;
+}
+
+void view_look(struct view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        view->rows[i].seen = false;
+    }
+    view->doubted = false;
+}
+
+struct view_row *view_missed(struct view *view)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        if (!view->rows[i].seen && !task_state_terminal(view->rows[i].state)) {
+            return &view->rows[i];
+        }
+    }
+    return NULL;
 }

@@ -1,17 +1,11 @@
 # tests/system/test_cli.py: the command line as its users type it.
 #
 # SPDX-License-Identifier: MIT
-import fcntl
 import json
 import os
-import pty
-import select
-import struct
 import subprocess
-import termios
-import threading
 
-from errand import START, UUID7, binary, check, has, main, same, test, together, wait_for
+from errand import START, UUID7, binary, check, has, main, same, test, together
 
 COMMANDS = ("serve", "push", "ls", "show", "why", "cancel", "retry", "watch", "stats", "schedule", "schedules", "queues",
             "workers",
@@ -215,83 +209,6 @@ def hostile_texts_do_not_reach_the_terminal(s):
     s.fail(claimed[1], error={"code": "c", "message": "\x1b]0;owned\x07"}, retry=False)
     for out in (s.cli("ls"), s.cli("show", task["id"]), s.cli("show", claimed[0]["id"])):
         check("\x1b]" not in out and "\x07" not in out and "\u009b" not in out, repr(out))
-
-
-@test()
-def watch_follows_the_events(s):
-    process = subprocess.Popen([binary(), "watch", "--json", "--url", f"http://127.0.0.1:{s.port}"],
-                               stdout=subprocess.PIPE, cwd=s.nest.root)
-    lines = []
-    reader = threading.Thread(target=lambda: lines.extend(iter(process.stdout.readline, b"")))
-    reader.start()
-    try:
-        wait_for(lambda: lines or (s.create("watched") and False), "a line of watch")
-        has(json.loads(lines[0]), taskType="watched", state="QUEUED")
-    finally:
-        process.terminate()
-        process.wait()
-        reader.join()
-        process.stdout.close()
-
-
-@test()
-def watch_of_one_task_ends_with_it(s):
-    task = s.create()
-    claimed = s.claim_one()
-    out, _ = together(lambda: s.cli("watch", task["id"]),
-                      lambda: (s.heartbeat(claimed, log="halfway"), s.complete(claimed)))
-    check("COMPLETED" in out, out)
-
-
-@test()
-def watch_of_a_batch_shows_its_children_below_it(s):
-    parent = s.post("/api/tasks", {"taskType": "p", "children": [{"taskType": "one"}, {
-        "taskType": "inner", "children": [{"taskType": "leaf"}]}]}, 201)
-
-    def work():
-        for _ in range(2):
-            s.complete(s.claim_one())
-    out, _ = together(lambda: s.cli("watch", parent["id"]), work)
-    lines = [line[36:].rstrip() for line in out.splitlines()]
-    for line in ("  COMPLETED    one  100%", "  COMPLETED      leaf  100%", "  COMPLETED    inner  100%"):
-        check(line in lines, out)
-    check(any(line.startswith("  COMPLETED  p  100%") for line in lines), out)
-    over = s.cli("watch", parent["id"])
-    check("leaf" in over, f"the tree of a batch that has ended: {over}")
-
-
-def read_until(terminal, words):
-    """What a program draws, until those words are seen; None: until it ends."""
-    seen = b""
-    try:
-        while words is None or words not in seen:
-            check(select.select([terminal], [], [], 30)[0], f"nothing comes after {seen!r}")
-            seen += os.read(terminal, 65536)
-    except OSError:
-        check(words is None, f"it ended after {seen!r}")
-    return seen
-
-
-@test()
-def watch_draws_the_tree_on_a_terminal(s):
-    parent = s.post("/api/tasks", {"taskType": "p", "children": [{"taskType": "one"}] * 2}, 201)
-    claimed = s.claim_one()
-    s.heartbeat(claimed, progress={"percent": 40, "message": "halfway"})
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
-    process = subprocess.Popen([binary(), "watch", parent["id"], "--url",
-                                f"http://127.0.0.1:{s.port}"], stdout=theirs)
-    os.close(theirs)
-    seen = read_until(ours, b"halfway")
-    s.complete(claimed)
-    seen += read_until(ours, b" 50%")
-    s.complete(s.claim_one())
-    seen += read_until(ours, None)
-    same(process.wait(), 0)
-    os.close(ours)
-    last = seen.decode().split("\x1b[3A")[-1]
-    same([("COMPLETED" in line, "100%" in line) for line in last.splitlines() if "[#" in line],
-         [(True, True)] * 3)
 
 
 @test()
