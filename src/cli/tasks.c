@@ -219,11 +219,14 @@ const struct verb show_verb = {
     .request = {"GET", "/api/tasks/{}", .print = print_task},
 };
 
-static void put_time(struct buf *line, const struct paper *paper, const char *word, struct str time)
+/* ": retries in 4.5s, at 2027-03-01T09:00:04.500Z" */
+static void put_until(struct buf *line, const struct paper *paper, struct str code, struct str time)
 {
-    if (!str_absent(time)) {
-        buf_c(line, word);
-        human_exact(line, paper, time);
+    int64_t at_ms;
+    if (!str_absent(time) && time_parse(time, &at_ms, NULL)) {
+        buf_printf(line, ": %s in ", str_is(code, "retry_backoff") ? "retries" : "begins");
+        human_span(line, MAX(at_ms - paper->now_ms, 0));
+        buf_printf(line, ", at " STR_FMT, STR_ARG(time));
     }
 }
 
@@ -241,8 +244,13 @@ static void print_reasons(struct remote *remote, struct str answer)
     while (remote_item(&json, &reason)) {
         SCOPED(buf_fini) struct buf text = BUF_INIT(64 * KIB);
         human_clean(&text, json_find_str(reason, "message", &remote->arena));
-        put_time(&text, &paper, ", until ", json_find_str(reason, "until", &remote->arena));
-        put_time(&text, &paper, ", since ", json_find_str(reason, "since", &remote->arena));
+        put_until(&text, &paper, json_find_str(reason, "code", &remote->arena),
+                  json_find_str(reason, "until", &remote->arena));
+        struct str since = json_find_str(reason, "since", &remote->arena);
+        if (!str_absent(since)) {
+            buf_c(&text, ", since ");
+            human_exact(&text, &paper, since);
+        }
         printf("  " STR_FMT "\n", STR_ARG(buf_view(&text)));
         any = true;
     }

@@ -253,17 +253,45 @@ static void why_queue(struct batch *batch, struct command *command, const struct
     }
 }
 
+/* Who asked this node for such tasks last and was told to claim no more; NULL: nobody. */
+static const struct worker *quieted_last(const struct batch *batch, const struct task *task)
+{
+    const struct worker *last = NULL;
+    LIST_EACH(&batch->engine->workers.recent, it)
+    {
+        const struct worker *worker = HOLDER(it, struct worker, recent);
+        if (worker->asked_hash != 0 && worker->signal != SIGNAL_NONE &&
+            wanted_takes(&worker->wanted, task->type, task->queue)) {
+            last = worker; /* the one seen last is at the end */
+        }
+    }
+    return last;
+}
+
 static void why_workers(struct batch *batch, struct command *command, const struct task *task)
 {
-    if (!shared_somebody_takes(batch, task)) {
+    if (shared_somebody_takes(batch, task)) {
+        if (command->why.count == 0) {
+            add_reason(command, WHY_WORKERS_BUSY, STR("every worker that takes it is busy"));
+        }
+        return;
+    }
+    const struct worker *quieted = quieted_last(batch, task);
+    if (quieted != NULL) {
         add_reason(command, WHY_NO_WORKER,
                    arena_printf(command->arena,
-                                "no worker asked for type " STR_FMT " in queue " STR_FMT
-                                " in the last 60 s",
-                                STR_ARG(task->type), STR_ARG(task->queue)));
-    } else if (command->why.count == 0) {
-        add_reason(command, WHY_WORKERS_BUSY, STR("every worker that takes it is busy"));
+                                "worker " STR_FMT " asked %lld s ago and was told to %s",
+                                STR_ARG(quieted->id),
+                                (long long)(batch->now.mono_ms - quieted->seen_mono_ms) / SECOND_MS,
+                                quieted->signal == SIGNAL_STOP ? "stop" : "be quiet"))
+            ->worker = arena_str(command->arena, quieted->id);
+        return;
     }
+    add_reason(command, WHY_NO_WORKER,
+               arena_printf(command->arena,
+                            "no worker asked for type " STR_FMT " in queue " STR_FMT
+                            " in the last 60 s",
+                            STR_ARG(task->type), STR_ARG(task->queue)));
 }
 
 static void why_parent(struct command *command, const struct task *task)

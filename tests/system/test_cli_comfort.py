@@ -118,7 +118,7 @@ def numbers_have_units_and_times_are_exact(s):
     shown = s.cli("show", task["id"])
     check("5m 0s" in shown and "ran " in shown and task["createdAt"] in shown and "ago)" in shown, shown)
     why = s.cli("why", task["id"])
-    check("until" in why and "(in " in why, why)
+    check(": retries in " in why and ", at 20" in why, why)
 
 
 @test()
@@ -167,6 +167,19 @@ def a_crontab_is_taken_over_whole_or_not_at_all(s):
     system = s.nest.file("system", "0 9 * * * root /usr/bin/true\n")
     taken = json.loads(s.cli("import", "crontab", system, "--system", "--json", "--timezone", "Asia/Tokyo"))
     has(s.get(f"/api/schedules/{taken[0]['id']}"), payload={"command": "/usr/bin/true"}, timezone="Asia/Tokyo")
+
+
+@test()
+def why_says_who_asked_and_was_quieted(s):
+    s.claim("w 1", max=1)
+    s.post("/api/workers/w%201/quiet", {}, 200)
+    s.claim("w 1", max=1)
+    task = s.create()
+    why = s.cli("why", task["id"])
+    check("worker w 1 asked 0 s ago and was told to be quiet" in why, why)
+    has(s.get(f"/api/tasks/{task['id']}/why")["reasons"][0], code="no_worker", workerId="w 1")
+    s.post("/api/workers/w%201/resume", {}, 200)
+    check("is busy" in s.cli("why", task["id"]), "it is heeded again")
 
 
 @test()
