@@ -18,10 +18,11 @@
 struct schedule_options {
     struct remote_options remote;
     bool explain;
-    struct str zone, now;
-    struct str user, category, delivery, rrule, cron, at, title, type, payload, queue, priority;
-    struct option_many to;
+    struct str now;
+    struct schedule_fields fields;
 };
+
+static const struct schedule_options defaults = {.fields = SCHEDULE_FIELDS_NONE};
 
 /* ---- Explaining ---- */
 
@@ -86,7 +87,7 @@ static bool read_text(const struct schedule_options *options, const struct words
                       struct reading *out, struct err *err)
 {
     out->asked.zones = zones_new(NULL);
-    if (!zones_get(out->asked.zones, options->zone, &out->asked.zone, err) ||
+    if (!zones_get(out->asked.zones, options->fields.timezone, &out->asked.zone, err) ||
         !read_now(options->now, out->asked.zone, &out->asked.now_ms, err)) {
         return false;
     }
@@ -248,75 +249,17 @@ static enum exit_status explain(const struct schedule_options *options, const st
 
 /* ---- Creating ---- */
 
-/* What can hold an URL is a phone's topic; everything else is an address for mail. */
-static const char *channel_of(struct str address)
-{
-    return memmem(address.ptr, address.len, "://", 3) != NULL ? "MOBILE" : "EMAIL";
-}
-
-static void put_delivery(struct json_writer *w, struct str channels)
-{
-    json_put_array(w, "delivery");
-    while (!str_absent(channels)) {
-        json_add_str(w, str_cut(&channels, ','));
-    }
-    json_close_array(w);
-}
-
-static void put_addresses(struct json_writer *w, const struct schedule_options *options)
-{
-    const struct option_many *to = &options->to;
-    if (str_absent(options->delivery)) {
-        json_put_array(w, "delivery");
-        for (size_t i = 0; i < to->count; i++) {
-            json_add_str(w, str_of(channel_of(to->at[i])));
-        }
-        json_close_array(w);
-    }
-    json_put_object(w, "deliverTo");
-    for (size_t i = 0; i < to->count; i++) {
-        json_put_str(w, channel_of(to->at[i]), to->at[i]);
-    }
-    json_close_object(w);
-}
-
-static void write_order(const struct schedule_options *options, struct str text, struct buf *body)
-{
-    struct json_writer w = JSON_WRITER(body);
-    json_open_object(&w);
-    if (text.len > 0) {
-        json_put_str(&w, "text", text);
-    }
-    option_put_json(schedule_verb.options, options, &w);
-    if (!str_absent(options->payload)) {
-        json_put_raw(&w, "payload", options->payload);
-    }
-    if (!str_absent(options->delivery)) {
-        put_delivery(&w, options->delivery);
-    }
-    if (options->to.count > 0) {
-        put_addresses(&w, options);
-    }
-    json_close_object(&w);
-}
-
 /* A sentence says its time; a rule, a cron expression or a time needs none. */
 static bool check_order(const struct schedule_options *options, const struct words *words,
                         struct err *err)
 {
-    bool timed =
-        !str_absent(options->rrule) || !str_absent(options->cron) || !str_absent(options->at);
+    const struct schedule_fields *fields = &options->fields;
+    bool timed = !str_absent(fields->rrule) || !str_absent(fields->cron) || !str_absent(fields->at);
     if (timed == (words->count > 0)) {
         return err_set(err, ERR_INVALID,
                        "say it in English, or with --title and one of --rrule, --cron and --at");
     }
-    if (options->to.count > 2 ||
-        (options->to.count == 2 &&
-         strcmp(channel_of(options->to.at[0]), channel_of(options->to.at[1])) == 0)) {
-        return err_set(err, ERR_INVALID, "--to takes one address for mail and one URL");
-    }
-    return str_absent(options->payload) || json_valid(options->payload, err) ||
-           err_wrap(err, "the payload is not JSON");
+    return schedule_fields_check(fields, err);
 }
 
 /* The schedule is there, whatever comes of asking for its times. */
@@ -345,7 +288,17 @@ static enum exit_status create(const struct schedule_options *options, const str
     if (!remote_open(&remote, &options->remote, &err)) {
         return verb_fail_as(options->remote.json, &err);
     }
-    write_order(options, words_join(words, 0, &remote.arena), &body);
+    struct str text = words_join(words, 0, &remote.arena);
+    struct json_writer w = JSON_WRITER(&body);
+    json_open_object(&w);
+    if (text.len > 0) {
+        json_put_str(&w, "text", text);
+    }
+    bool read = schedule_fields_put(&options->fields, schedule_verb.options, options, &w, &err);
+    json_close_object(&w);
+    if (!read) {
+        return verb_usage_as(options->remote.json, &err);
+    }
     if (!remote_call(&remote, "POST", STR("/api/schedules"), buf_view(&body), &schedule, &err)) {
         return verb_fail_as(options->remote.json, &err);
     }
@@ -365,7 +318,7 @@ static enum exit_status run_schedule(const void *options, const struct words *wo
     struct schedule_options own = *(const struct schedule_options *)options, *given = &own;
     char zone[HUMAN_ZONE_MAX];
     struct err err = ERR_INIT;
-    own.zone = str_absent(own.zone) ? human_zone(zone) : own.zone;
+    own.fields.timezone = str_absent(own.fields.timezone) ? human_zone(zone) : own.fields.timezone;
     if (given->explain && words->count == 0) {
         err_set(&err, ERR_INVALID, "--explain needs a text");
         return verb_usage_as(given->remote.json, &err);
@@ -380,32 +333,9 @@ static enum exit_status run_schedule(const void *options, const struct words *wo
 static const struct option schedule_options[] = {
     {"explain", NULL, "show what is understood, word by word; no server is needed",
      OPTION_SET(struct schedule_options, explain)},
-    {"timezone", "ZONE", "the time zone that is meant: Europe/Paris (default the machine's)",
-     OPTION_TEXT(struct schedule_options, zone), .field = "timezone"},
     {"now", "TIME", "with --explain, as if it were this time: 2027-03-01T09:00:00",
      OPTION_TEXT(struct schedule_options, now)},
-    {"user", "U", "whose schedule it is", OPTION_TEXT(struct schedule_options, user),
-     .field = "userId"},
-    {"delivery", "CHANNELS", "where results go: any of EMAIL,WEB,MOBILE (default WEB)",
-     OPTION_TEXT(struct schedule_options, delivery)},
-    {"to", "ADDRESS", "of EMAIL, or the URL of MOBILE; may be given again",
-     OPTION_LIST(struct schedule_options, to)},
-    {"rrule", "RULE", "instead of a text: a rule of RFC 5545, FREQ=DAILY;BYHOUR=9;BYMINUTE=0",
-     OPTION_TEXT(struct schedule_options, rrule), .field = "rrule"},
-    {"cron", "EXPRESSION", "instead of a text: \"0 9 * * 1-5\"",
-     OPTION_TEXT(struct schedule_options, cron), .field = "cron"},
-    {"at", "TIME", "instead of a text: once, or the rule's start: 2027-03-01T09:00:00",
-     OPTION_TEXT(struct schedule_options, at), .field = "dtstart"},
-    {"title", "TITLE", "what it is called", OPTION_TEXT(struct schedule_options, title),
-     .field = "title"},
-    {"type", "T", "the type of the task each run creates (default prompt or remind)",
-     OPTION_TEXT(struct schedule_options, type), .field = "taskType"},
-    {"payload", "JSON", "the payload of that task", OPTION_TEXT(struct schedule_options, payload)},
-    {"queue", "Q", "its queue", OPTION_TEXT(struct schedule_options, queue), .field = "queue"},
-    {"priority", "P", "CRITICAL, HIGH, NORMAL or LOW",
-     OPTION_TEXT(struct schedule_options, priority), .field = "priority"},
-    {"category", "C", "REMINDER, REPORT, ANALYSIS or OTHERS",
-     OPTION_TEXT(struct schedule_options, category), .field = "category"},
+    SCHEDULE_FIELDS(struct schedule_options),
     REMOTE_OPTIONS(struct schedule_options),
     OPTION_END,
 };
@@ -435,6 +365,7 @@ const struct verb schedule_verb = {
         "# on another day\n"
         "errand schedule --explain \"next friday\" --now 2027-03-01T09:00:00",
     .options = schedule_options,
+    .defaults = &defaults,
     .size = sizeof(struct schedule_options),
     .words_max = WORDS_MAX,
     .run = run_schedule,

@@ -42,7 +42,7 @@ static bool first_day(struct str month, int64_t *out, struct err *err)
 static int month_days(int64_t first)
 {
     SCOPED(buf_fini) struct buf text = BUF_INIT(64);
-    int64_t next;
+    int64_t next = first;
     wall_write(&text, (first + DAYS_MAX) * WALL_DAY_S);
     return first_day(part(buf_view(&text), 0, MONTH_LEN), &next, NULL) ? (int)(next - first)
                                                                        : DAYS_MAX;
@@ -167,7 +167,7 @@ static void print_runs(const struct calendar_runs *runs, int64_t first)
 static void print_page(const struct calendar *calendar)
 {
     bool any = false;
-    int64_t first;
+    int64_t first = 0;
     if (str_absent(calendar->month) || !first_day(calendar->month, &first, NULL)) {
         puts("nothing is going to run");
         return;

@@ -1,5 +1,5 @@
 /* cli/schedules.c: the commands about schedules that are there: list, show, next, history; run,
- * pause, resume, edit, rm.
+ * backfill, pause, resume, rm.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include "cli/schedule.h"
 #include "english/summary.h"
 
-#define BODY_MAX       MIB
 #define NEXT_MAX       1000
 #define CONTENT_COLUMN 60
 
@@ -15,9 +14,10 @@ struct schedules {
     struct remote_options remote;
     struct str status, user, category, month;
     bool calendar;
-    int64_t n;                             /* of next */
-    struct str reason;                     /* of pause */
-    struct str title, rrule, at, timezone; /* of edit */
+    int64_t n;                /* of next */
+    struct str reason, until; /* of pause */
+    struct str from, to;      /* of backfill */
+    bool again;
 };
 
 static const struct schedules list_defaults = {REMOTE_LIST_DEFAULTS};
@@ -347,9 +347,48 @@ const struct verb schedule_run_verb = {
     .request = {"POST", "/api/schedules/{}/run", .each = true, .member = "executionId"},
 };
 
+static const struct option backfill_options[] = {
+    {"from", "TIME", "the window begins: 3d, 2027-03-01T00:00:00Z",
+     OPTION_PAST(struct schedules, from), .field = "from"},
+    {"to", "TIME", "and ends", OPTION_PAST(struct schedules, to), .field = "to"},
+    {"again", NULL, "also the times that did run", OPTION_SET(struct schedules, again),
+     .field = "again"},
+    REMOTE_OPTIONS(struct schedules),
+    OPTION_END,
+};
+
+static enum exit_status run_backfill(const void *options, const struct words *words)
+{
+    const struct schedules *given = options;
+    struct err err = ERR_INIT;
+    if (str_absent(given->from) || str_absent(given->to)) {
+        err_set(&err, ERR_INVALID, "--from and --to are needed: the window that is made up for");
+        return verb_usage_as(given->remote.json, &err);
+    }
+    return verb_request(&schedule_backfill_verb, options, words);
+}
+
+const struct verb schedule_backfill_verb = {
+    .name = "schedule backfill",
+    .arguments = "ID...",
+    .summary = "run times of the past that were left out",
+    .about = "Runs the times of a past window that never ran, at most 1000, and prints how many.\n"
+             "With --again also those that did.",
+    .examples = "# what the last three days have missed\n"
+                "errand schedule backfill 0192f3a1-7c1e-7000 --from 3d --to 1m",
+    .options = backfill_options,
+    .size = sizeof(struct schedules),
+    .words_min = 1,
+    .words_max = WORDS_MAX,
+    .request = {"POST", "/api/schedules/{}/backfill", .each = true, .member = "count"},
+    .run = run_backfill,
+};
+
 static const struct option pause_options[] = {
     {"reason", "TEXT", "why, for those who look", OPTION_TEXT(struct schedules, reason),
      .field = "reason"},
+    {"until", "TIME", "resume by itself then: 2h, 2027-03-01T09:00:00Z",
+     OPTION_TIME(struct schedules, until), .field = "until"},
     REMOTE_OPTIONS(struct schedules),
     OPTION_END,
 };
@@ -398,119 +437,4 @@ const struct verb schedule_rm_verb = {
     .words_min = 1,
     .words_max = WORDS_MAX,
     .request = {"DELETE", "/api/schedules/{}", .each = true, .print = print_removed},
-};
-
-/* ---- Edits: in English, or field by field ---- */
-
-static void print_changed(struct remote *remote, struct str schedule)
-{
-    SCOPED(buf_fini) struct buf summary = BUF_INIT(64 * KIB);
-    struct str id = json_find_str(schedule, "id", &remote->arena), times;
-    schedule_summary(remote, schedule, &summary);
-    printf(STR_FMT "\n", STR_ARG(buf_view(&summary)));
-    schedule_print_line("title", json_find_str(schedule, "title", &remote->arena));
-    schedule_print_line("status", json_find_str(schedule, "status", &remote->arena));
-    if (str_is(json_find_str(schedule, "status", &remote->arena), "ACTIVE") &&
-        schedule_times(remote, id, SCHEDULE_NEXT_COUNT, &times, NULL)) {
-        schedule_print_times(remote, times);
-    }
-}
-
-static bool tell_edit(struct remote *remote, struct str answer, struct err *err)
-{
-    struct arena *arena = &remote->arena;
-    if (remote->json) {
-        printf(STR_FMT "\n", STR_ARG(answer));
-    }
-    if (str_is(json_find_str(answer, "mode", arena), "REFUSAL")) {
-        struct str refusal = json_find(answer, "refusal", arena);
-        return err_set(err, ERR_REFUSED, "refused: " STR_FMT,
-                       STR_ARG(json_find_str(refusal, "reason", arena)));
-    }
-    if (!remote->json && str_is(json_find_str(answer, "action", arena), "cancel")) {
-        puts("removed");
-    } else if (!remote->json) {
-        print_changed(remote, json_find(answer, "schedule", arena));
-    }
-    return true;
-}
-
-/* The server reads the sentence, in the schedule's zone and for its owner. */
-static bool edit_text(struct remote *remote, const struct schedules *given, struct str id,
-                      struct str text, struct err *err)
-{
-    SCOPED(buf_fini) struct buf body = BUF_INIT(BODY_MAX);
-    struct json_writer w = JSON_WRITER(&body);
-    struct str schedule, answer;
-    if (!remote_name(remote, "/api/schedules", id, &id, err) ||
-        !remote_call(remote, "GET", remote_path(remote, "/api/schedules/", id, ""), STR_NONE,
-                     &schedule, err)) {
-        return false;
-    }
-    struct str user = json_find_str(schedule, "userId", &remote->arena);
-    struct str own_zone = json_find_str(schedule, "timezone", &remote->arena);
-    json_open_object(&w);
-    json_put_str(&w, "text", text);
-    json_put_str(&w, "timezone", str_absent(given->timezone) ? own_zone : given->timezone);
-    if (!str_absent(user)) {
-        json_put_str(&w, "userId", user);
-    }
-    json_close_object(&w);
-    struct str path = remote_path(remote, "/api/assistant?scheduleId=", id, "");
-    return remote_call(remote, "POST", path, buf_view(&body), &answer, err) &&
-           tell_edit(remote, answer, err);
-}
-
-static enum exit_status run_edit(const void *options, const struct words *words)
-{
-    const struct schedules *given = options;
-    SCOPED(remote_close) struct remote remote = {.client = NULL};
-    struct err err = ERR_INIT;
-    bool fields = !str_absent(given->title) || !str_absent(given->rrule) || !str_absent(given->at);
-    bool said = words->count > 1;
-    if ((fields || !str_absent(given->timezone)) ? fields && said : !said) {
-        err_set(&err, ERR_INVALID, "say the change in English, or with --title, --rrule, --at");
-        return verb_usage(&err);
-    }
-    if (!said) {
-        return verb_request(&schedule_edit_verb, options, words);
-    }
-    return remote_open(&remote, &given->remote, &err) &&
-                   edit_text(&remote, given, words->at[0], words_join(words, 1, &remote.arena),
-                             &err)
-               ? EXIT_OK
-               : verb_fail(&err);
-}
-
-static const struct option edit_options[] = {
-    {"title", "TITLE", "call it so", OPTION_TEXT(struct schedules, title), .field = "title"},
-    {"rrule", "RULE", "another rule", OPTION_TEXT(struct schedules, rrule), .field = "rrule"},
-    {"at", "TIME", "another time, or start of the rule: 2027-03-01T09:00:00",
-     OPTION_TEXT(struct schedules, at), .field = "dtstart"},
-    {"timezone", "ZONE", "another time zone; with a text, the one it means",
-     OPTION_TEXT(struct schedules, timezone), .field = "timezone"},
-    REMOTE_OPTIONS(struct schedules),
-    OPTION_END,
-};
-
-const struct verb schedule_edit_verb = {
-    .name = "schedule edit",
-    .arguments = "ID [TEXT]",
-    .summary = "change a schedule, in English or field by field",
-    .about = "Changes a schedule as a sentence says: another time, pause, resume, skip the next,\n"
-             "rename, delete. What the sentence does not mention stays; one that does not say a\n"
-             "change is refused with the reason (exit status 1). Or give --title, --rrule, --at\n"
-             "or --timezone.",
-    .examples =
-        "# in English\n"
-        "errand schedule edit 0192f3a1-7c1e-7000-8000-000000000001 \"move it to 8am\"\n"
-        "errand schedule edit 0192f3a1-7c1e-7000-8000-000000000001 \"skip the next one\"\n"
-        "# field by field\n"
-        "errand schedule edit 0192f3a1-7c1e-7000-8000-000000000001 --title \"Sales report\"",
-    .options = edit_options,
-    .size = sizeof(struct schedules),
-    .words_min = 1,
-    .words_max = WORDS_MAX,
-    .request = {"PATCH", "/api/schedules/{}", .print = print_changed},
-    .run = run_edit,
 };

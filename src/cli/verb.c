@@ -29,6 +29,7 @@ const struct verb *const verbs[] = {
     &schedule_show_verb,
     &schedule_next_verb,
     &schedule_run_verb,
+    &schedule_backfill_verb,
     &schedule_pause_verb,
     &schedule_resume_verb,
     &schedule_edit_verb,

@@ -84,11 +84,11 @@ extern const struct verb team_verb, team_start_verb, team_show_verb, team_watch_
 extern const struct verb backup_verb, bench_verb, cancel_verb, completion_verb, doctor_verb,
     documents_verb, edit_verb, events_verb, help_verb, import_crontab_verb, ls_verb, nodes_verb,
     rm_verb, mcp_verb, migrate_verb, push_verb, queues_pause_verb, queues_purge_verb,
-    queues_resume_verb, queues_set_verb, queues_verb, restore_verb, retry_verb, schedule_edit_verb,
-    schedule_history_verb, schedule_next_verb, schedule_pause_verb, schedule_resume_verb,
-    schedule_rm_verb, schedule_run_verb, schedule_show_verb, schedule_verb, schedules_verb,
-    serve_verb, show_verb, stats_verb, top_verb, token_create_verb, token_ls_verb,
-    token_revoke_verb, watch_verb, why_verb, work_verb, workers_quiet_verb, workers_resume_verb,
-    workers_stop_verb, workers_verb;
+    queues_resume_verb, queues_set_verb, queues_verb, restore_verb, retry_verb,
+    schedule_backfill_verb, schedule_edit_verb, schedule_history_verb, schedule_next_verb,
+    schedule_pause_verb, schedule_resume_verb, schedule_rm_verb, schedule_run_verb,
+    schedule_show_verb, schedule_verb, schedules_verb, serve_verb, show_verb, stats_verb, top_verb,
+    token_create_verb, token_ls_verb, token_revoke_verb, watch_verb, why_verb, work_verb,
+    workers_quiet_verb, workers_resume_verb, workers_stop_verb, workers_verb;
 
 #endif

@@ -206,4 +206,43 @@ def fields_are_changed_one_by_one(s):
     check(refused(s, "schedule", "edit", one["id"], "--rrule", "FREQ=NEVER"))
 
 
+EVERY = ("--description", "d", "--purpose", "p", "--category", "report", "--user", "u", "--timezone", "Asia/Tokyo", "--without",
+         "2027-03-02T09:00:00", "--also", "2027-03-02T10:00:00", "--overlap", "queue", "--misfire", "all", "--dst-gap", "skip",
+         "--dst-fold", "both", "--jitter", "5m", "--type", "t", "--payload", "[1]", "--queue", "q", "--priority", "high", "--doc", "x",
+         "--max-retries", "7", "--timeout", "1m", "--delivery", "email,web", "--delivery-title", "dt", "--to", "a@example.org")
+FIELDS = {"description": "d", "purpose": "p", "category": "REPORT", "userId": "u", "timezone": "Asia/Tokyo",
+          "exdates": ["2027-03-02T09:00:00"], "rdates": ["2027-03-02T10:00:00"], "overlap": "queue", "misfire": "all",
+          "dstGap": "skip", "dstFold": "both", "jitterMs": 300000, "taskType": "t", "payload": [1], "queue": "q", "priority": "HIGH",
+          "documentId": "x", "maxRetries": 7, "timeoutMs": 60000, "delivery": ["EMAIL", "WEB"], "deliveryTitle": "dt",
+          "deliverTo": {"EMAIL": "a@example.org"}}
+
+
+@test(clock=START)
+def editing_takes_what_making_takes_and_clears_it(s):
+    has(order(s, "--title", "made", "--cron", "0 9 * * *", *EVERY), **FIELDS)
+    one = order(s, "--title", "plain", "--at", "2027-03-05T09:00:00")
+    has(json.loads(s.cli("schedule", "edit", one["id"], "--cron", "0 9 * * *", "--title", "changed", *EVERY, "--json")),
+        title="changed", **FIELDS)
+    cleared = json.loads(s.cli("schedule", "edit", "@last", "--clear", "doc", "--clear", "without", "--clear", "to", "--clear", "purpose",
+                               "--json"))
+    has(cleared, documentId=None, exdates=None, deliverTo=None, purpose=None, queue="q", rdates=["2027-03-02T10:00:00"])
+    holds(refused(s, "schedule", "edit", "@last", "--clear", "dok", expect=2), "did you mean doc?")
+    holds(refused(s, "schedule", "edit", "@last", "--overlap", "maybe"), "overlap")
+    refused(s, "schedule", "edit", "@last", "move it to 8am", "--queue", "x", expect=2)
+    made = s.cli("schedule", "--help"), s.cli("schedule", "edit", "--help")
+    for option in EVERY[::2]:
+        check(all(option in text for text in made), f"{option} is not explained")
+
+
+@test(clock=START)
+def a_window_of_the_past_is_made_up_for(s):
+    one = order(s, "--title", "t", "--cron", "0 * * * *", "--type", "none", "--misfire", "skip", "--overlap", "allow", "--timezone", "UTC")
+    s.cli("schedule", "pause", one["id"], "--until", "2027-03-01T15:00:00Z")
+    has(s.get(f"/api/schedules/{one['id']}"), status="PAUSED", resumeAt="2027-03-01T15:00:00.000Z")
+    s.post("/api/test/clock", {"set": "2027-03-01T14:30:00Z"}, 200)
+    holds(s.cli("schedule", "backfill", one["id"], "--from", "2027-03-01T10:30:00Z", "--to", "2027-03-01T13:30:00Z"), "  3")
+    same(len(s.get("/api/tasks?taskType=none")), 3)
+    refused(s, "schedule", "backfill", one["id"], "--from", "1h", expect=2)
+
+
 main()
