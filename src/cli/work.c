@@ -370,6 +370,9 @@ static enum exit_status run_work(const void *options, const struct words *words)
         err_set(&err, ERR_INVALID, "which tasks? --type TYPE is missing");
         return verb_usage(&err);
     }
+    if (!work_check(words->at[0].ptr, &err)) {
+        return verb_usage(&err);
+    }
     signal(SIGPIPE, SIG_IGN);
     build_argv(&work, words);
     build_env(&work);
@@ -415,7 +418,8 @@ const struct verb work_verb = {
     .arguments = "-- COMMAND [ARGUMENT]...",
     .summary = "run a command for each task of a type",
     .about =
-        "Claims tasks and runs COMMAND for each, without a shell. The payload is its\n"
+        "Claims tasks and runs COMMAND for each, without a shell; one that is not there or\n"
+        "not executable is refused at once. The payload is its\n"
         "standard input, what it writes to standard output is the result: JSON as it is,\n"
         "other text as a JSON string, at most 1 MiB. Exit status 0 completes the task, 100\n"
         "fails it for good, any other is a failure that is retried; the last lines of\n"

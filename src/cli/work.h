@@ -72,6 +72,10 @@ void work_run_start(struct work *work, errand_job *job); /* the job is the run's
 void work_run_stop(struct work_run *run);      /* SIGTERM; SIGKILL after the grace period */
 void work_run_give_back(struct work_run *run); /* SIGKILL, and the task goes back */
 
+/* Whether the command is there and can be started, before anything is claimed: each task would fail
+ * and use up its retries. A name without a slash is looked for in PATH, as at its start. */
+MUST_CHECK bool work_check(const char *command, struct err *err);
+
 void work_rested(struct work *work); /* work.c: a run has ended */
 
 #endif

@@ -7,6 +7,13 @@
  * Thread: main.
  *
  * SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -141,4 +148,61 @@ void work_run_give_back(struct work_run *run)
 {
     run->told = TOLD_RELEASE;
     run_kill(run->run);
+}
+
+/* ---- Whether the command can be started at all ---- */
+
+/* A script names its interpreter in its first line: "#!/usr/bin/python3 -u". */
+static bool check_interpreter(const char *path, struct err *err)
+{
+    char line[PATH_MAX] = "";
+    FILE *file = fopen(path, "re");
+    bool read = file != NULL && fgets(line, sizeof line, file) != NULL;
+    if (file != NULL) {
+        fclose(file);
+    }
+    if (!read || strncmp(line, "#!", 2) != 0) {
+        return true; /* a program, or one that may be run but not read */
+    }
+    char *name = line + 2 + strspn(line + 2, " \t");
+    name[strcspn(name, " \t\n")] = '\0';
+    return access(name, X_OK) == 0 ||
+           err_set(err, ERR_INVALID, "%s is to be run by %s: %s", path, name, strerror(errno));
+}
+
+static bool check_file(const char *path, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        return err_set(err, ERR_INVALID, "%s cannot be run: %s", path, strerror(errno));
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return err_set(err, ERR_INVALID, "%s cannot be run: it is not a file", path);
+    }
+    if (access(path, X_OK) != 0) {
+        return err_set(err, ERR_INVALID, "%s is not executable: chmod +x %s", path, path);
+    }
+    return check_interpreter(path, err);
+}
+
+bool work_check(const char *command, struct err *err)
+{
+    const char *folders = getenv("PATH");
+    struct str left = str_of(folders == NULL ? "/usr/bin:/bin" : folders);
+    char path[PATH_MAX];
+    if (strchr(command, '/') != NULL) {
+        return check_file(command, err);
+    }
+    while (!str_absent(left)) {
+        struct str folder = str_cut(&left, ':');
+        snprintf(path, sizeof path, STR_FMT "/%s", STR_ARG(folder.len == 0 ? STR(".") : folder),
+                 command);
+        struct err ignored = ERR_INIT;
+        if (check_file(path, &ignored)) {
+            return true;
+        }
+    }
+    bool here = access(command, F_OK) == 0;
+    return err_set(err, ERR_INVALID, "%s is in no folder of PATH%s%s", command,
+                   here ? "; the one that is here is called ./" : "", here ? command : "");
 }

@@ -252,12 +252,30 @@ def too_much_output_is_a_failure(s):
 
 @test()
 def a_command_that_cannot_be_started_fails_the_task(s):
-    worker = Worker(s, "--type", "t", "--", "./no-such-command")
+    path = s.nest.file("command", "#!/bin/sh\n")
+    os.chmod(path, 0o755)
+    worker = Worker(s, "--type", "t", "--", path)
+    worker_id(s)
+    os.unlink(path)  # it was there when the worker began
     task = s.create("t", maxRetries=0)
     error = done(s, task)["error"]
     same(error["code"], "spawn_failed")
     check("No such file" in error["message"], error)
     worker.end()
+
+
+@test()
+def a_command_that_is_not_there_is_refused_before_anything_is_claimed(s):
+    plain = s.nest.file("plain", "#!/bin/sh\n")
+    os.chmod(plain, 0o644)
+    script = s.nest.file("script", "#!/no/such/interpreter -x\n")
+    os.chmod(script, 0o755)
+    for command, word in (("./no-such-command", "No such file"), (plain, "chmod +x"), (s.nest.root, "not a file"),
+                          (script, "/no/such/interpreter"), ("no-such-command", "PATH"), ("plain", "./plain")):
+        status, said = Worker(s, "--type", "t", "--", command).ended()
+        same(status, 2, said)
+        check(word in said and command in said, said)
+    same([w for w in s.get("/api/workers")["workers"] if w["kind"] == "remote"], [])
 
 
 @test()
