@@ -196,6 +196,24 @@ static bool cut_french_clock(struct cutter *c, size_t len)
     return true;
 }
 
+/* 1730h, 0900hrs. */
+static bool cut_military_clock(struct cutter *c, size_t len)
+{
+    char word[TOKEN_WORD_MAX];
+    size_t letters = cut_letters_len(c, len);
+    struct str tail = cut_lower(c, len, letters, word);
+    if (len != 4 || !(str_is(tail, "h") || str_is(tail, "hr") || str_is(tail, "hrs"))) {
+        return false;
+    }
+    int hour = number_at(c, 0, 2), minute = number_at(c, 2, 2);
+    struct token *token = cut_add(c, len + letters);
+    cut_mean(token, WORD_CLOCK, 0);
+    token->hour = hour;
+    token->minute = minute;
+    token->is_24 = true;
+    return true;
+}
+
 static bool cut_ordinal(struct cutter *c, size_t len)
 {
     static const char *const ends[] = {"st", "nd", "rd", "th"};
@@ -287,7 +305,7 @@ void cut_digits(struct cutter *c)
     size_t len = cut_digits_len(c, 0);
     if (!cut_year_first(c, len) && !cut_slash_date(c, len) && !cut_dotted_date(c, len) &&
         !cut_dashed_date(c, len) && !cut_clock(c, len) && !cut_french_clock(c, len) &&
-        !cut_ordinal(c, len) && !cut_hour(c, len)) {
+        !cut_military_clock(c, len) && !cut_ordinal(c, len) && !cut_hour(c, len)) {
         cut_number(c, len, false);
     }
 }

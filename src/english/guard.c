@@ -344,6 +344,32 @@ static bool is_numbered(const struct tokens *t, size_t at)
     return IS_ONE_OF(t, at, numbered);
 }
 
+/* A number below or beside the times that were said: one more of them, in a place where the grammar
+ * does not take one. */
+static bool is_one_more_time(const struct guard *g, size_t at, bool hour_like)
+{
+    const struct tokens *t = g->t;
+    size_t before = at > 0 ? at - 1 : t->count;
+    const struct phrase *said = before > 0 && is_taken(g, before - 1) ? g->of[before - 1] : NULL;
+    bool joins = token_is(t, before, WORD_AND) || token_is(t, before, WORD_OR);
+    if (said != NULL && hour_like && joins && said->said.clocks_count > 0) {
+        return true; /* "at 12 and 24" */
+    }
+    bool listed = before < t->count && str_is(t->at[before].text, ":");
+    if (said != NULL && hour_like && listed && !has_time(g)) {
+        return true; /* "mon/wed/fri: 7 swim" */
+    }
+    bool to = token_is(t, before, WORD_TO) || token_is(t, before, WORD_UNTIL) ||
+              token_is(t, before, WORD_DASH);
+    if (said != NULL && to && token_is(t, said->from, WORD_FROM)) {
+        return true; /* "from 3pm to 25" */
+    }
+    size_t after = at + 1 + (token_is(t, at + 1, WORD_AND) || token_is(t, at + 1, WORD_COMMA));
+    return after > at + 1 && hour_like && is_taken(g, after) &&
+           g->of[after]->said.clocks_count > 0 && g->of[after]->from == after &&
+           !token_is(t, after, WORD_AT); /* "10 and 4pm" */
+}
+
 /* A number: is it plainly how many, or which one? */
 static bool number_is_task(const struct guard *g, size_t at)
 {
@@ -358,9 +384,6 @@ static bool number_is_task(const struct guard *g, size_t at)
         token->number <= HOUR_LIKE || (token->text.len >= 3 && token->number < 2400 &&
                                        token->number % 100 < 60 && !token_is_plain(t, at + 1));
     bool one = !token->digits && token->number == 1; /* "one on one" */
-    bool joins = token_is(t, before, WORD_AND) || token_is(t, before, WORD_OR);
-    bool goes_on =
-        joins && before > 0 && is_taken(g, before - 1) && g->of[before - 1]->said.clocks_count > 0;
     bool opens = token_is(t, before, WORD_ABOUT) || token_is(t, before, WORD_FROM);
     led = led || (opens && (before == 0 || is_taken(g, before - 1)));
     bool year = token_is(t, before, WORD_IN) && token->number >= 1900 && token->number < 2200;
@@ -371,19 +394,8 @@ static bool number_is_task(const struct guard *g, size_t at)
         (at >= 3 && token_spells(t, at - 3, "in the year") == at)) {
         return false; /* "15 of each month", "in the year 2028" */
     }
-    if (goes_on && hour_like) {
-        return false; /* "at 12 and 24" */
-    }
-    size_t after = at + 1 + (token_is(t, at + 1, WORD_AND) || token_is(t, at + 1, WORD_COMMA));
-    if (after > at + 1 && hour_like && is_taken(g, after) && g->of[after]->said.clocks_count > 0 &&
-        g->of[after]->from == after && !token_is(t, after, WORD_AT)) {
-        return false; /* "10 and 4pm" */
-    }
-    bool to = token_is(t, before, WORD_TO) || token_is(t, before, WORD_UNTIL) ||
-              token_is(t, before, WORD_DASH);
-    if (to && before > 0 && is_taken(g, before - 1) &&
-        token_is(t, g->of[before - 1]->from, WORD_FROM)) {
-        return false; /* "from 3pm to 25" */
+    if (is_one_more_time(g, at, hour_like)) {
+        return false;
     }
     if (hash || one || is_numbered(t, before) || token->is_year) {
         return true;
@@ -493,7 +505,7 @@ static void check_places(struct guard *g)
         "nome",   "fiji",   "jan mayen", "st helena", "maceio",  "mawson",   "faroe",   "rome"};
     const struct tokens *t = g->t;
     for (size_t at = 1; at < t->count; at++) {
-        size_t to;
+        size_t to, in = token_is(t, at, WORD_IN); /* "9am in oslo" is no zone, "in Oslo" is */
         const struct phrase *before = g->of[at - 1];
         bool clock = is_taken(g, at - 1) && before->said.clocks_count > 0;
         if (!clock || is_taken(g, at) || t->at[at].quoted) {
@@ -502,7 +514,7 @@ static void check_places(struct guard *g)
         struct phrase zone = {.said = said_nothing()};
         if (is_shouted(t->at[at].text) && phrase_zone(t, at, true, &zone) > at) {
             guard_refuse(g->c, FAULT_UNPLACED, at, at + 1);
-        } else if (place_is_city(t, at, &to) && !IS_ONE_OF(t, at, names)) {
+        } else if (place_is_city(t, at + in, &to) && !IS_ONE_OF(t, at + in, names)) {
             guard_refuse(g->c, FAULT_UNPLACED, at, to);
         }
     }

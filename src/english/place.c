@@ -1,4 +1,5 @@
-/* english/place.c: time zones in words: "Tokyo time", "9am ET", "(Madrid)", "14:00 UTC+2".
+/* english/place.c: time zones in words: "Tokyo time", "9am ET", "9am in Oslo", "(Madrid)", "14:00
+ * UTC+2".
  *
  * A place is the city of a zone in the zone database, or a name that people use for one. What has
  * several meanings (IST, US time) or none names no zone, and says so.
@@ -167,6 +168,7 @@ static const struct {
     {"zulu", "UTC"},
     {"z", "UTC"},
     {"uk", "Europe/London"},
+    {"nyc", "America/New_York"},
 };
 
 /* Before "time", or as "eastern" alone after a time of the day. */
@@ -502,6 +504,23 @@ static size_t in_brackets(const struct tokens *t, size_t at, struct phrase *out)
     return at;
 }
 
+bool place_is_city(const struct tokens *t, size_t at, size_t *to)
+{
+    char name[CITY_MAX];
+    for (size_t words = CITY_WORDS_MAX; words > 0; words--) {
+        if (at + words <= t->count && find_city(name_of(t, at, at + words, name)) != NULL) {
+            *to = at + words;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_capital(const struct tokens *t, size_t at)
+{
+    return at < t->count && t->at[at].text.ptr[0] >= 'A' && t->at[at].text.ptr[0] <= 'Z';
+}
+
 size_t phrase_zone(const struct tokens *t, size_t at, bool after_clock, struct phrase *out)
 {
     char name[CITY_MAX];
@@ -540,6 +559,10 @@ size_t phrase_zone(const struct tokens *t, size_t at, bool after_clock, struct p
     if (to > at) {
         return to;
     }
+    if (in > 0 && is_capital(t, at + 1) && place_is_city(t, at + 1, &to)) { /* "9am in Tokyo" */
+        out->said.zone = find_city(name_of(t, at + 1, to, name));
+        return to;
+    }
     struct str word = name_of(t, at, at + 1, name);
     bool long_word = str_is(word, "eastern") || str_is(word, "pacific") ||
                      str_is(word, "mountain") || str_is(word, "central");
@@ -553,18 +576,6 @@ size_t phrase_zone(const struct tokens *t, size_t at, bool after_clock, struct p
         return at + 1;
     }
     return at;
-}
-
-bool place_is_city(const struct tokens *t, size_t at, size_t *to)
-{
-    char name[CITY_MAX];
-    for (size_t words = CITY_WORDS_MAX; words > 0; words--) {
-        if (at + words <= t->count && find_city(name_of(t, at, at + words, name)) != NULL) {
-            *to = at + words;
-            return true;
-        }
-    }
-    return false;
 }
 
 void place_take_offsets(const struct tokens *t, struct phrase *p)

@@ -162,6 +162,33 @@ TEST(a_named_zone_must_be_the_one_given)
     CHECK_STR(str_of(read.refusal.fields[0]), "timezone");
 }
 
+TEST(a_city_behind_a_time_is_a_zone_and_elsewhere_a_part_of_the_task)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    struct english_read read = read_text("tomorrow 9am in Tokyo call the office", &arena);
+    CHECK_EQ(read.kind, ENGLISH_REFUSED); /* the zone given is another */
+    CHECK_STR(str_of(read.refusal.fields[0]), "timezone");
+    CHECK_EQ(read_text("tomorrow 9am in tokyo call", &arena).kind, ENGLISH_REFUSED);
+    read = read_text("call the office in Tokyo tomorrow 9am", &arena);
+    CHECK_EQ(read.kind, ENGLISH_ONCE);
+    CHECK_STR(read.title, "call the office in Tokyo");
+}
+
+TEST(hours_are_written_as_soldiers_do)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    CHECK_STR(read_text("1730hrs gym daily", &arena).rrule, "FREQ=DAILY;BYHOUR=17;BYMINUTE=30");
+    CHECK_STR(read_text("gym daily 0900h", &arena).rrule, "FREQ=DAILY;BYHOUR=9;BYMINUTE=0");
+    CHECK_EQ(read_text("2575hrs gym daily", &arena).kind, ENGLISH_REFUSED);
+}
+
+TEST(a_number_behind_a_list_of_days_is_no_part_of_the_task)
+{
+    SCOPED(arena_fini) struct arena arena = ARENA_INIT;
+    CHECK_EQ(read_text("mon/wed/fri: 7 swim", &arena).kind, ENGLISH_REFUSED);
+    CHECK_STR(read_text("mon/wed/fri: 7am swim", &arena).title, "swim");
+}
+
 /* ---- Edits ---- */
 
 static struct edit_read edit(const char *text, size_t count, const char *chat, struct arena *arena)
