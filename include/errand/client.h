@@ -72,9 +72,10 @@ enum errand_signal {
 
 struct errand_options {
     size_t size;
-    const char *url;   /* http://HOST:PORT, https://… or unix:PATH; NULL: http://127.0.0.1:8001 */
-    const char *token; /* NULL: none */
-    const char *cacert; /* PEM file of authorities to trust for https; NULL: the system's */
+    /* http://HOST:PORT, https://… or unix:PATH; NULL: ERRAND_URL, else http://127.0.0.1:8001 */
+    const char *url;
+    const char *token;  /* NULL: ERRAND_TOKEN, else none */
+    const char *cacert; /* PEM file of authorities for https; NULL: ERRAND_CACERT, the system's */
     const char *worker; /* who claims; NULL: host, process and a random number */
     const char *spool;  /* a file for creates while the server is away; NULL: none */
     int64_t spool_max;  /* its bytes at most; a create beyond that fails. 0: 64 MiB */

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -45,13 +46,21 @@ static int64_t or_usual(int64_t given, int64_t usual)
     return given > 0 ? given : usual;
 }
 
+/* What every client of Errand goes by where its program says nothing. */
+static const char *or_environment(const char *given, const char *name)
+{
+    const char *found = given == NULL ? getenv(name) : given;
+    return found == NULL || (given == NULL && found[0] == '\0') ? NULL : found;
+}
+
 static void take_options(errand_client *client, const struct errand_options *options)
 {
     struct arena *arena = &client->arena;
-    const char *url = options->url == NULL ? REMOTE_URL_USUAL : options->url;
-    client->to.url = arena_str(arena, str_of(url));
-    client->to.token = arena_str(arena, str_of(options->token));
-    client->to.cacert = arena_str(arena, str_of(options->cacert)).ptr;
+    const char *url = or_environment(options->url, "ERRAND_URL");
+    client->to.url = arena_str(arena, str_of(url == NULL ? REMOTE_URL_USUAL : url));
+    client->to.token = arena_str(arena, str_of(or_environment(options->token, "ERRAND_TOKEN")));
+    client->to.cacert =
+        arena_str(arena, str_of(or_environment(options->cacert, "ERRAND_CACERT"))).ptr;
     client->worker =
         options->worker == NULL ? make_name(arena) : arena_str(arena, str_of(options->worker));
     client->backoff_min_ms = or_usual(options->backoff_min_ms, BACKOFF_MIN_MS);

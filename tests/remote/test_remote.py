@@ -14,9 +14,10 @@ from errand import SANITIZER, check, main, same, test, wait_for  # noqa: E402
 class Driver:
     """tests/remote/driver.c, and what it answers."""
 
-    def __init__(self, s, *arguments):
+    def __init__(self, s, *arguments, env=None):
+        address = [] if env else [f"http://127.0.0.1:{s.port}"]
         self.process = subprocess.Popen(
-            [os.environ["ERRAND_DRIVER"], f"http://127.0.0.1:{s.port}", *arguments],
+            [os.environ["ERRAND_DRIVER"], *address, *arguments], env={**os.environ, **(env or {})},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         s.nest.closing.append(self)
         self.said = self.process.stdout.readline().strip()
@@ -75,6 +76,17 @@ def a_thousand_creates_survive_an_outage_in_order_none_lost_none_doubled(s):
     same(numbers(s), list(range(1000)))
     same(os.path.getsize(spool), 32, "the size of an empty spool")
     same(driver.do("create work 1"), "created 1 spooled 0 failed 0")
+    driver.end()
+
+
+@test()
+def the_environment_says_which_server_and_by_which_token(s):
+    token = s.nest.run("token", "create", "--role", "admin", "--data", s.data).stdout.strip()
+    wait_for(lambda: s.raw("GET", "/api/tasks").status == 401, "the need of a token")
+    s.token = token
+    driver = Driver(s, env={"ERRAND_URL": f"http://127.0.0.1:{s.port}", "ERRAND_TOKEN": s.token})
+    same(driver.do("create work 1"), "created 1 spooled 0 failed 0")
+    same(numbers(s), [0])
     driver.end()
 
 
