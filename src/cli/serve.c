@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "cli/move.h"
 #include "cli/node.h"
 #include "cli/setup.h"
 #include "cli/systemd.h"
@@ -114,6 +115,7 @@ static enum exit_status run_node(struct config *config, const struct node_option
                              : str_absent(config->tls_cert) ? "http://"
                                                             : "https://";
         log_start(node, file);
+        move_remind(node->store, config);
         printf("errand: ready on %s" STR_FMT "\n", scheme, STR_ARG(node->auth.listen));
         fflush(stdout);
         systemd_tell("READY=1\nSTATUS=serving " STR_FMT, STR_ARG(node->auth.listen));

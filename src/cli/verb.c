@@ -61,6 +61,7 @@ const struct verb *const verbs[] = {
     &token_revoke_verb,
     &backup_verb,
     &restore_verb,
+    &move_verb,
     &migrate_verb,
     &doctor_verb,
     &bench_verb,

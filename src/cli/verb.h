@@ -83,7 +83,7 @@ extern const struct verb team_verb, team_start_verb, team_show_verb, team_watch_
     team_cancel_verb;
 extern const struct verb backup_verb, bench_verb, cancel_verb, completion_verb, doctor_verb,
     documents_verb, edit_verb, events_verb, help_verb, import_crontab_verb, ls_verb, nodes_verb,
-    rm_verb, mcp_verb, migrate_verb, push_verb, queues_pause_verb, queues_purge_verb,
+    rm_verb, mcp_verb, migrate_verb, move_verb, push_verb, queues_pause_verb, queues_purge_verb,
     queues_resume_verb, queues_set_verb, queues_verb, restore_verb, retry_verb,
     schedule_backfill_verb, schedule_edit_verb, schedule_history_verb, schedule_next_verb,
     schedule_pause_verb, schedule_resume_verb, schedule_rm_verb, schedule_run_verb,

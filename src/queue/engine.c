@@ -27,7 +27,9 @@ static void init(struct engine *engine, const struct engine_options *options)
     engine->with = *options;
     engine->store = options->store;
     engine->broker = options->broker;
-    engine->ids = (struct id_maker){store_last_id(options->store), options->rand};
+    engine->ids = (struct id_maker){.last_hi = store_last_id(options->store),
+                                    .rand = options->rand,
+                                    .spread = store_shared(options->store)};
     hot_init(&engine->hot);
     due_init(&engine->due);
     engine->shared = store_shared(options->store);

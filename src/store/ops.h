@@ -8,6 +8,7 @@
 #define ERRAND_STORE_OPS_H
 
 #include "store/fleet.h"
+#include "store/move.h"
 #include "store/record.h"
 #include "store/store.h"
 
@@ -86,6 +87,7 @@ struct store_ops {
                           struct arena *arena, bool *found, struct record *out, struct err *err);
 
     const struct fleet_ops *fleet; /* NULL: an embedded store */
+    const struct move_ops *move;
 
     bool (*check)(struct store *store, store_finding_fn *each, void *arg, struct err *err);
     void (*health)(const struct store *store, struct store_health *out);

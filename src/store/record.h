@@ -28,6 +28,7 @@ enum record_kind { /* stored: numbers never change */
                    RECORD_UNIQUE = 9,  /* what no second job may be while the first is open */
                    RECORD_CLOUD_QUEUE = 10, /* how a queue of the Cloud Tasks API retries */
                    RECORD_CLOUD_NAME = 11,  /* a name of its tasks that may not be used again yet */
+                   RECORD_KINDS
 };
 
 #define RECORD_BODY_MAX (4 * MIB)

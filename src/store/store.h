@@ -30,6 +30,7 @@ struct reader; /* one reading connection; sees all that was committed before its
 struct store_options {
     struct str url;
     bool no_migrate; /* refuse an old schema instead of upgrading it */
+    bool makes_new;  /* ... but make one where there is none */
     bool read_only;  /* for `errand doctor` beside a running server */
     /* For `errand migrate`: this errand's version. What others have left behind in the schema goes,
      * if no node of another version lives. Absent: it stays. */

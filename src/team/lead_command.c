@@ -64,7 +64,7 @@ static bool add_message(struct batch *batch, struct team_message *message, bool 
     }
     message->id = guest_make_id(batch);
     if (message->id.hi <= last.id.hi) { /* another node's clock was ahead */
-        struct id_maker maker = {last.id.hi, guest_rand(batch)};
+        struct id_maker maker = {.last_hi = last.id.hi, .rand = guest_rand(batch)};
         message->id = id_make(&maker, clock_real_wall_ms());
     }
     message->number = last.number + counted;

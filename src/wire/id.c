@@ -5,6 +5,7 @@
 
 #define COUNTER_BITS 12
 #define COUNTER_MAX  ((UINT64_C(1) << COUNTER_BITS) - 1)
+#define SPREAD_MAX   (COUNTER_MAX / 2) /* the other half is left to count on in */
 #define VERSION      (UINT64_C(7) << COUNTER_BITS)
 #define VARIANT      (UINT64_C(2) << 62)
 
@@ -18,6 +19,9 @@ struct task_id id_make(struct id_maker *maker, int64_t real_wall_ms)
     uint64_t last = maker->last_hi, fresh = id_first_hi(real_wall_ms);
     /* Same millisecond, or the clock went back: count on, and carry into the next millisecond. */
     bool full = (last & COUNTER_MAX) == COUNTER_MAX;
+    if (fresh > last && maker->spread) {
+        fresh += rand_u64(maker->rand) & SPREAD_MAX;
+    }
     maker->last_hi = fresh > last ? fresh : full ? ((last >> 16) + 1) << 16 | VERSION : last + 1;
     return (struct task_id){maker->last_hi, VARIANT | rand_u64(maker->rand) >> 2};
 }

@@ -3,7 +3,8 @@
  * The first 64 bits (48 of real milliseconds, the version, a 12-bit counter) are unique in a store
  * and only ever grow, also when the clock goes back: a full counter carries into the next
  * millisecond. Stores use them as the key. The last 64 are random, stored and compared, so ids
- * cannot be guessed.
+ * cannot be guessed. Where several nodes share a store only both halves together are unique; that
+ * two tasks have the first in common is made rare, since an embedded store could not hold both.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_WIRE_ID_H
@@ -22,6 +23,7 @@ struct task_id {
 struct id_maker {
     uint64_t last_hi; /* the highest hi handed out or found in the store */
     struct rand *rand;
+    bool spread; /* others make ids for the same store: count from a random number on */
 };
 
 struct task_id id_make(struct id_maker *maker, int64_t real_wall_ms);

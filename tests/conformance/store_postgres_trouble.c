@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "move_tables.h"
 #include "store/postgres/pg.h"
 #include "store_postgres.h"
 #include "store_postgres_pair.h"
@@ -491,6 +492,22 @@ TEST(a_doctor_looks_beside_a_running_node_and_changes_nothing)
 }
 
 /* ---- A pooler between ---- */
+
+/* Whoever adds a table says in store/postgres/move.c what becomes of it in a move. */
+TEST(a_move_accounts_for_every_table)
+{
+    SCOPED(bench_fini) struct bench b;
+    SCOPED(buf_fini) struct buf names = BUF_INIT(4 * KIB);
+    SCOPED(buf_fini) struct buf sql = BUF_INIT(8 * KIB);
+    bench_init(&b);
+    int64_t known = move_tables_list(postgres_move_tables, &names);
+    buf_printf(&sql,
+               "SELECT count(*) + 1000 * count(*) FILTER (WHERE relname NOT IN (%s)) FROM pg_class "
+               "WHERE relnamespace = '%s'::regnamespace AND relkind IN ('r', 'p') AND NOT "
+               "relispartition",
+               buf_c_text(&names), b.place->schema);
+    CHECK_EQ(place_run(b.place, buf_c_text(&sql)), known);
+}
 
 TEST(a_pooler_in_transaction_mode_may_stand_between)
 {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "move_tables.h"
 #include "sqlite_sql.h"
 #include "store_sqlite.h"
 #include "store_suite.h"
@@ -37,6 +38,21 @@ int64_t place_ask(struct place *place, const char *sql)
     sqlite3_finalize(s);
     sqlite3_close(db);
     return value;
+}
+
+/* Whoever adds a table says in store/sqlite/move.c what becomes of it in a move. */
+TEST(a_move_accounts_for_every_table)
+{
+    SCOPED(bench_fini) struct bench b;
+    SCOPED(buf_fini) struct buf names = BUF_INIT(4 * KIB);
+    SCOPED(buf_fini) struct buf sql = BUF_INIT(8 * KIB);
+    bench_init(&b);
+    int64_t known = move_tables_list(sqlite_move_tables, &names);
+    buf_printf(&sql,
+               "SELECT count(*) + 1000 * count(CASE WHEN name NOT IN (%s) THEN 1 END) FROM "
+               "sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%%'",
+               buf_c_text(&names));
+    CHECK_EQ(place_ask(b.place, buf_c_text(&sql)), known);
 }
 
 TEST(a_second_server_on_the_same_folder_is_refused)

@@ -278,7 +278,7 @@ TEST(ids_grow_whatever_the_clock_does)
 {
     struct rand rand;
     rand_init_seed(&rand, 1);
-    struct id_maker maker = {0, &rand};
+    struct id_maker maker = {.rand = &rand};
     struct task_id last = id_make(&maker, 1700000000000), id;
     for (int i = 0; i < 10000; i++) {
         id = id_make(&maker, 1700000000000 - i);
@@ -292,6 +292,24 @@ TEST(ids_grow_whatever_the_clock_does)
     CHECK(id_parse(id_text(last, text), &back) && id_eq(last, back));
     CHECK(!id_parse(STR("0192f3c4-0000-7000-8000-00000000000g"), &back));
     CHECK(!id_parse(STR("0192f3c4-0000-7000-8000-0000000000000"), &back));
+}
+
+TEST(two_nodes_seldom_make_ids_that_begin_alike)
+{
+    struct rand rand;
+    rand_init_seed(&rand, 1);
+    struct id_maker one = {.rand = &rand, .spread = true}, other = one;
+    struct task_id last = TASK_ID_NONE;
+    int alike = 0;
+    for (int ms = 0; ms < 4000; ms++) {
+        struct task_id a = id_make(&one, 1700000000000 + ms),
+                       b = id_make(&other, 1700000000000 + ms);
+        CHECK(a.hi > last.hi && a.hi >= id_first_hi(1700000000000 + ms));
+        CHECK(a.hi < id_first_hi(1700000000000 + ms + 1));
+        alike += a.hi == b.hi;
+        last = a;
+    }
+    CHECK(alike < 10);
 }
 
 TEST(a_beginning_is_a_stretch_of_ids)

@@ -145,7 +145,9 @@ static void add_task(struct pg_tx *tx, struct chunk *chunk, const struct task *t
     if (kind == KIND_PLAIN) {
         chunk->plain = &task->backoff;
         args_plain(args, task);
-        fresh_add(&tx->store->fresh, task);
+        if (!tx->adopts) { /* nobody here will start it */
+            fresh_add(&tx->store->fresh, task);
+        }
     } else {
         args_order(args, task, &chunk->scratch);
         args_due(args, task);
@@ -158,7 +160,7 @@ static void add_task(struct pg_tx *tx, struct chunk *chunk, const struct task *t
     }
     args_row_end(args);
     add_relations(tx, chunk, task);
-    if (task->state == TASK_RUNNING && !str_absent(task->document)) {
+    if (task->state == TASK_RUNNING && !str_absent(task->document) && !tx->adopts) {
         add_document(tx, chunk, task);
     }
     pg_count(tx, task->queue, task->state, 1);

@@ -106,7 +106,8 @@ bool pg_migrate(struct pg *pg, const struct store_options *options, struct err *
     if (schema.version >= PG_MIGRATIONS) {
         return true;
     }
-    if (options->no_migrate || options->read_only) {
+    bool makes = options->makes_new && schema.version == 0;
+    if ((options->no_migrate && !makes) || options->read_only) {
         return err_set(err, ERR_INVALID,
                        "its schema is version %lld and this errand needs %d: run `errand migrate`",
                        (long long)schema.version, PG_MIGRATIONS);

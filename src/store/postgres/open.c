@@ -33,6 +33,14 @@ static void end_writing(struct pg_store *store)
     }
 }
 
+static void end_connection(struct pg *pg)
+{
+    if (pg != NULL) {
+        pg_fini(pg);
+        mem_free(pg);
+    }
+}
+
 static void pg_close_store(struct store *base)
 {
     struct pg_store *store = PG_STORE(base);
@@ -42,10 +50,8 @@ static void pg_close_store(struct store *base)
     }
     end_writing(store);
     pg_fini(&store->pg);
-    if (spare != NULL) {
-        pg_fini(spare);
-        mem_free(spare);
-    }
+    end_connection(spare);
+    end_connection(store->seized);
     count_change_fini(&store->tx.counts);
     args_fini(&store->tx.attempts);
     args_fini(&store->tx.logs);
@@ -144,6 +150,7 @@ static const struct store_ops ops = {
     .fleet = &fleet,
     .check = pg_check,
     .health = pg_health,
+    .move = &pg_move,
 };
 
 /* Says that this store writes, and clears up behind the dead. */

@@ -27,6 +27,7 @@ struct pg_tx {
     struct pg_store *store;
     bool open;
     bool begun;    /* BEGIN was sent: it goes along with the first statement */
+    bool adopts;   /* rows of another store: documents that are held come as such */
     uint64_t mark; /* its number in this store; 0: nothing was written yet */
     uint32_t xid;  /* its number in PostgreSQL, once that has told it; 0: not yet */
     struct count_change counts;
@@ -67,6 +68,7 @@ struct pg_store {
     _Atomic uint64_t history, lost_commits;
     bool mute; /* its server does not tell its timeline */
     _Atomic int64_t commit_us_sum;
+    struct pg *seized; /* move.c: holds others off while this store is read; NULL: nobody */
     struct pg_tx tx;
 };
 
@@ -140,6 +142,9 @@ bool pg_free_document(struct tx *tx, struct str document, struct task_id holder,
 bool pg_remove(struct tx *tx, const struct task_id *ids, size_t n, struct err *err);
 bool pg_sweep(struct tx *tx, struct store_sweep *sweep, struct err *err);
 void pg_count(struct pg_tx *tx, struct str queue, enum task_state state, int64_t n);
+
+/* ---- move.c ---- */
+extern const struct move_ops pg_move;
 
 /* ---- list.c, detail.c ---- */
 bool pg_select(struct tx *tx, const struct task_filter *filter, struct arena *arena,

@@ -40,7 +40,7 @@ bool pg_begin(struct store *base, struct tx **out, struct err *err)
     tx->tx.ops = store->store.ops;
     tx->store = store;
     tx->open = true;
-    tx->begun = false;
+    tx->begun = tx->adopts = false;
     tx->mark = 0;
     tx->xid = 0;
     *out = &tx->tx;

@@ -85,19 +85,16 @@ static bool put_in_place(const char *made, const char *place, struct err *err)
     return ok || fails(err, "sync", buf_c_text(&folder));
 }
 
-/* ---- Into one file ---- */
-
-struct writing {
-    sqlite3 *db;
-    sqlite3_stmt *add, *drop;
-    const char *folder;
-    struct backup_told *told;
-};
-
-/* All pages in one step, so in one read transaction. */
-static bool copy_database(const char *from, const char *to, sqlite3 **out, struct err *err)
+/* Makes `to`, its owner's alone, with all pages of `from`: in one step, so in one read transaction.
+ * The connection to it stays open, whatever the answer. */
+static bool copy_pages(const char *from, const char *to, sqlite3 **out, struct err *err)
 {
     SCOPED(close_at) sqlite3 *source = NULL;
+    int fd = open(to, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, OWNER_ONLY);
+    if (fd < 0) {
+        return fails(err, "make", to);
+    }
+    close(fd);
     if (!open_db(from, SQLITE_OPEN_READONLY, &source, err) ||
         !open_db(to, SQLITE_OPEN_READWRITE, out, err)) {
         return false;
@@ -108,12 +105,18 @@ static bool copy_database(const char *from, const char *to, sqlite3 **out, struc
     }
     int stepped = sqlite3_backup_step(copy, -1);
     int code = sqlite3_backup_finish(copy);
-    if (stepped != SQLITE_DONE || code != SQLITE_OK) {
-        return sql_fails(err, code == SQLITE_OK ? source : *out, to);
-    }
-    return sqlite3_exec(*out, MAKE_TABLES, NULL, NULL, NULL) == SQLITE_OK ||
-           sql_fails(err, *out, to);
+    return (stepped == SQLITE_DONE && code == SQLITE_OK) ||
+           sql_fails(err, code == SQLITE_OK ? source : *out, to);
 }
+
+/* ---- Into one file ---- */
+
+struct writing {
+    sqlite3 *db;
+    sqlite3_stmt *add, *drop;
+    const char *folder;
+    struct backup_told *told;
+};
 
 static bool add_piece(struct writing *writing, const char *name, int64_t part, struct str bytes,
                       struct err *err)
@@ -234,14 +237,11 @@ bool backup_write(const char *database, const char *folder, const char *const *n
     buf_printf(&part, "%s.part", to);
     const char *path = buf_c_text(&part);
     unlink(path); /* of a backup that was interrupted */
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, OWNER_ONLY);
-    if (fd < 0) {
-        return fails(err, "make", path);
-    }
-    close(fd);
     struct writing writing = {.folder = folder, .told = told};
-    bool ok =
-        copy_database(database, path, &writing.db, err) && add_files(&writing, names, to, err);
+    bool ok = copy_pages(database, path, &writing.db, err) &&
+              (sqlite3_exec(writing.db, MAKE_TABLES, NULL, NULL, NULL) == SQLITE_OK ||
+               sql_fails(err, writing.db, path)) &&
+              add_files(&writing, names, to, err);
     sqlite3_close_v2(writing.db);
     if (!ok || stat(path, &found) != 0 || !put_in_place(path, to, err)) {
         unlink(path);
@@ -372,23 +372,11 @@ static bool check_folder(const char *folder, struct err *err)
                             folder);
 }
 
+/* The connection is closed when it returns: the log of the database is part of it again. */
 static bool restore_into(const char *from, const char *folder, const char *made, struct err *err)
 {
-    SCOPED(close_at) sqlite3 *source = NULL;
     SCOPED(close_at) sqlite3 *db = NULL;
-    int fd = open(made, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, OWNER_ONLY);
-    if (fd < 0) {
-        return fails(err, "make", made);
-    }
-    close(fd);
-    if (!open_db(from, SQLITE_OPEN_READONLY, &source, err) ||
-        !open_db(made, SQLITE_OPEN_READWRITE, &db, err)) {
-        return false;
-    }
-    sqlite3_backup *copy = sqlite3_backup_init(db, "main", source, "main");
-    bool copied = copy != NULL && sqlite3_backup_step(copy, -1) == SQLITE_DONE;
-    copied = sqlite3_backup_finish(copy) == SQLITE_OK && copied;
-    return (copied || sql_fails(err, db, made)) && take_out_files(db, folder, err) &&
+    return copy_pages(from, made, &db, err) && take_out_files(db, folder, err) &&
            (sqlite3_exec(db, DROP_TABLES, NULL, NULL, NULL) == SQLITE_OK ||
             sql_fails(err, db, made));
 }

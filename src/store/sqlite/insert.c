@@ -49,7 +49,7 @@ static bool insert_extras(struct sqlite_tx *tx, const struct task *task, struct 
     if (!str_absent(task->key) && !take_key(tx, task, err)) {
         return false;
     }
-    if (task->state == TASK_RUNNING && !str_absent(task->document)) {
+    if (task->state == TASK_RUNNING && !str_absent(task->document) && !tx->adopts) {
         enum lease_answer answer = LEASE_REFUSED;
         if (!lease_document(tx, task, &answer, err)) {
             return false;

@@ -69,7 +69,8 @@ bool migrate(struct db *db, const struct store_options *options, struct err *err
     if (version == SQL_MIGRATIONS) {
         return true;
     }
-    if (options->no_migrate || options->read_only) {
+    bool makes = options->makes_new && fresh;
+    if ((options->no_migrate && !makes) || options->read_only) {
         return err_set(err, ERR_INVALID,
                        "its schema is version %lld and this errand needs %d: run `errand migrate`",
                        (long long)version, SQL_MIGRATIONS);

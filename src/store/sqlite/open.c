@@ -90,9 +90,10 @@ static const struct store_ops ops = {
     .reader_record = sqlite_reader_record,
     .check = sqlite_check,
     .health = sqlite_health,
+    .move = &sqlite_move,
 };
 
-static bool take_lock(struct sqlite_store *store, struct err *err)
+bool take_lock(struct sqlite_store *store, struct err *err)
 {
     SCOPED(buf_fini) struct buf path = BUF_INIT(2 * PATH_LIMIT);
     SCOPED(mem_free_at) char *copy = mem_text(store->path, strlen(store->path));

@@ -34,6 +34,7 @@ struct sqlite_tx {
     size_t inserted;    /* tasks */
     size_t indexed;     /* of those that lagged, how many it indexed */
     bool labels;        /* some of the inserted have labels to index */
+    bool adopts;        /* rows of another store: documents that are held come as such */
     int64_t names_last; /* before it began */
     struct buf scratch; /* the packed column of the row at hand */
 };
@@ -129,6 +130,10 @@ bool sqlite_kin(struct tx *tx, const struct kin_query *query, struct arena *aren
 /* What a statement of relation.sql says of a task, over any connection. */
 bool related_ids(struct db *db, enum sql_id query, struct task_id id, struct arena *arena,
                  struct task_id **ids, size_t *count, struct err *err);
+
+/* ---- move.c, open.c ---- */
+extern const struct move_ops sqlite_move;
+bool take_lock(struct sqlite_store *store, struct err *err); /* of the folder */
 
 /* ---- facet.c, list.c, detail.c ---- */
 bool sqlite_tend(struct store *store, bool *more, struct err *err);

@@ -36,7 +36,7 @@ bool sqlite_begin(struct store *base, struct tx **out, struct err *err)
     tx->last_id = store->last_id;
     tx->indexed_k = store->indexed_k;
     tx->inserted = tx->indexed = 0;
-    tx->labels = false;
+    tx->labels = tx->adopts = false;
     names_trim(&store->db);
     tx->names_last = store->db.names_last;
     *out = &tx->tx;
