@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/nearest.h"
+#include "net/server.h"
 #include "wire/ini.h"
 #include "wire/redact.h"
 
@@ -114,6 +115,8 @@ const struct setting settings[] = {
      "whether FLUSH may remove all jobs: auto on a local address without a password"},
     {"http", "hosts", NULL, TEXT, AT(http_hosts),
      "names the server answers to besides local ones, comma separated"},
+    {"http", "threads", "1", NUMBER(1, SERVER_LOOPS_MAX), AT(http_threads),
+     "net loops, each with a thread, for machines with processors to spare"},
     {"redact", "keys", REDACT_DEFAULT, TEXT, AT(redact_keys),
      "names whose values the dashboard and tokens of role read do not see, comma separated"},
     {"otel", "endpoint", NULL, TEXT, AT(otel_endpoint),

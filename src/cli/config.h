@@ -44,6 +44,7 @@ struct config {
     struct str faktory_listen, faktory_password; /* absent: not spoken; anybody may come in */
     int64_t faktory_tls, faktory_flush;          /* one of AUTO_WORDS */
     int64_t faktory_line, faktory_connections;
+    int64_t http_threads;
     struct str http_hosts;  /* comma list of allowed Host names; absent: local ones only */
     struct str redact_keys; /* comma list */
     struct str otel_endpoint, otel_headers, otel_service; /* endpoint absent: no spans are sent */

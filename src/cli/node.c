@@ -285,7 +285,7 @@ static void on_drain_tick(uv_timer_t *timer)
 {
     struct node *node = timer->data;
     server_hurry(node->server);
-    bool busy = server_busy(node->server) ||
+    bool busy = server_busy(node->server) || loops_busy(node->loops) ||
                 (node->faktory_server != NULL && server_busy(node->faktory_server));
     bool over = !busy && node->rested;
     if (over || uv_now(&node->loop) >= node->drain_until_ms) {
@@ -301,6 +301,7 @@ static void begin_drain(struct node *node, int64_t limit_ms)
     node->phase = NODE_DRAINING;
     node->drain_until_ms = uv_now(&node->loop) + (uint64_t)limit_ms;
     server_quiet(node->server);
+    loops_quiet(node->loops);
     if (node->faktory_server != NULL) {
         server_quiet(node->faktory_server);
     }
@@ -319,6 +320,7 @@ static void on_signal(uv_signal_t *handle, int number)
     struct node *node = handle->data;
     if (node->phase != NODE_RUNNING) {
         log_info("told again to stop: stopping at once");
+        node->drain_until_ms = 0;
         stop_now(node);
         return;
     }
@@ -359,9 +361,9 @@ static struct otlp_figures spans_sent(void *arg)
     return otlp_figures(((struct node *)arg)->otlp);
 }
 
-static bool start_api(struct node *node, struct err *err)
+static struct api_options api_options(struct node *node)
 {
-    const struct api_options options = {
+    return (struct api_options){
         .loop = &node->loop,
         .auth = &node->auth,
         .events = node->events,
@@ -385,7 +387,6 @@ static bool start_api(struct node *node, struct err *err)
         .lost = lost_workers,
         .lost_arg = node,
     };
-    return api_start(&options, &node->api, err);
 }
 
 static bool start_assistant(struct node *node, struct err *err)
@@ -400,6 +401,7 @@ static bool start_server(struct node *node, struct err *err)
     const struct config *config = node->config;
     const struct server_options options = {
         .loop = &node->loop,
+        .loops = (size_t)config->http_threads,
         .listen = node->address,
         .socket = node->socket,
         .tls_cert = config->tls_cert.ptr,
@@ -410,7 +412,16 @@ static bool start_server(struct node *node, struct err *err)
         .handle = api_handle,
         .arg = node->api,
     };
-    return server_start(&options, &node->server, err);
+    if (!server_start(&options, &node->server, err) || config->http_threads == 1) {
+        return node->server != NULL;
+    }
+    const struct api_options api = api_options(node);
+    const struct loops_options further = {.count = options.loops - 1,
+                                          .api = &api,
+                                          .server = &options,
+                                          .home_api = node->api,
+                                          .home_server = node->server};
+    return loops_open(&further, &node->loops, err);
 }
 
 /* HOST:PORT as it is reached, or unix:PATH. */
@@ -427,7 +438,7 @@ static struct str reached_at(struct node *node)
                         server_port(node->server));
 }
 
-static void open_api(struct node *node)
+static struct api_parts open_api(struct node *node)
 {
     const struct api_parts parts = {
         .engine = node->engine,
@@ -441,6 +452,7 @@ static void open_api(struct node *node)
     };
     node->auth.listen = parts.address;
     api_open(node->api, &parts);
+    return parts;
 }
 
 /* ---- Life ---- */
@@ -476,13 +488,18 @@ bool node_open(struct node *node, struct config *config, const struct node_optio
     }
     outlast_commands(node);
     if (!events_start(&node->loop, clock_real_wall_ms(), &node->events, err) ||
-        !node_start_otel(node, err) || !start_api(node, err) || !start_engine(node, err) ||
-        !start_work(node, err) || !start_assistant(node, err) || !start_server(node, err)) {
+        !node_start_otel(node, err)) {
         return false;
     }
-    open_api(node);
-    systemd_watch(&node->systemd, &node->loop, node->api);
-    return node_start_faktory(node, err) && node_join_fleet(node, err);
+    const struct api_options api = api_options(node);
+    if (!api_start(&api, &node->api, err) || !start_engine(node, err) || !start_work(node, err) ||
+        !start_assistant(node, err) || !start_server(node, err)) {
+        return false;
+    }
+    const struct api_parts parts = open_api(node);
+    systemd_watch(&node->systemd, &node->loop, node->api, node->loops);
+    return node_start_faktory(node, err) && node_join_fleet(node, err) &&
+           loops_run(node->loops, &parts, err);
 }
 
 bool node_run(struct node *node)
@@ -507,6 +524,7 @@ static void end_threads(struct node *node)
     if (node->api != NULL) {
         api_stop(node->api);
     }
+    loops_close(node->loops);
     if (node->events != NULL) {
         events_stop(node->events);
     }
@@ -528,6 +546,7 @@ static void end_loop(struct node *node)
     uv_run(&node->loop, UV_RUN_DEFAULT);
     server_free(node->faktory_server);
     faktory_free(node->faktory);
+    loops_free(node->loops);
     server_free(node->server);
     api_free(node->api);
     events_free(node->events);
@@ -537,6 +556,8 @@ static void end_loop(struct node *node)
 /* The way back: no more requests, then no more work, then nobody who asks the store, then it. */
 void node_close(struct node *node)
 {
+    uint64_t now_ms = uv_now(&node->loop);
+    loops_stop(node->loops, (int64_t)(MAX(node->drain_until_ms, now_ms) - now_ms));
     if (node->server != NULL) {
         server_stop(node->server);
     }

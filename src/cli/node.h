@@ -15,6 +15,7 @@
 #include "fleet/fleet.h"
 #include "net/api.h"
 #include "net/faktory.h"
+#include "net/loops.h"
 #include "work/starter.h"
 #include "work/workforce.h"
 
@@ -85,6 +86,7 @@ struct node {
     _Atomic bool rested;        /* nothing runs inside the server any more */
     struct str address, socket; /* where it listens; absent: not there */
     struct server *server;
+    struct loops *loops;           /* further ones; NULL: there are none */
     struct faktory *faktory;       /* NULL: Faktory is not spoken here */
     struct server *faktory_server; /* its sockets */
 

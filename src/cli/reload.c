@@ -96,6 +96,7 @@ static bool take_over(struct node *node, struct config *now, struct err *err)
     atomic_store(&node->redact, redact);
     api_set_payload_max(node->api, (size_t)now->limits_payload);
     api_set_push_private(node->api, now->push_allow_private);
+    loops_change(node->loops, (size_t)now->limits_payload, now->push_allow_private);
     engine_set_waiting_max(node->engine, (size_t)now->limits_waiting_claims);
     planner_set_queries_max(node->planner, now->limits_queries);
     workforce_set_push(node->work,

@@ -15,7 +15,7 @@
 #include "cli/verb.h"
 #include "wire/time.h"
 
-#define ARENAS_MAX  2   /* of malloc: a queue of its own for each thread costs megabytes */
+#define ARENAS_MAX  2   /* of malloc: one for each thread costs megabytes; net loops need theirs */
 #define STACK_BYTES MIB /* of a thread; the default of 8 MiB frightens container limits */
 
 struct serve {
@@ -69,10 +69,10 @@ static bool read_options(struct serve *serve, struct config *config, struct node
 }
 
 /* Small from the start: what a process never asks for it need not give back. */
-static void stay_small(void)
+static void stay_small(int64_t net_loops)
 {
     pthread_attr_t attributes;
-    mallopt(M_ARENA_MAX, ARENAS_MAX);
+    mallopt(M_ARENA_MAX, ARENAS_MAX + (int)net_loops - 1);
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_setattr_default_np(&attributes);
@@ -138,7 +138,7 @@ static enum exit_status run_serve(const void *options, const struct words *words
     signal(SIGPIPE, SIG_IGN);
     log_set_level((enum log_level)config.log_level);
     log_set_format((enum log_format)config.log_format);
-    stay_small();
+    stay_small(config.http_threads);
     const char *files[OPTION_MANY_MAX];
     for (size_t i = 0; i < serve->handlers.count; i++) {
         files[i] = serve->handlers.at[i].ptr;

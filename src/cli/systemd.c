@@ -46,7 +46,9 @@ static void on_alive(struct api_sender *sender, struct command *command)
     (void)command;
     systemd->asked = false;
     arena_clear(&systemd->arena);
-    systemd_tell("WATCHDOG=1");
+    if (loops_turn(systemd->loops)) {
+        systemd_tell("WATCHDOG=1");
+    }
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -61,7 +63,7 @@ static void on_tick(uv_timer_t *timer)
     api_give(systemd->api, &systemd->ping);
 }
 
-void systemd_watch(struct systemd *systemd, uv_loop_t *loop, struct api *api)
+void systemd_watch(struct systemd *systemd, uv_loop_t *loop, struct api *api, struct loops *loops)
 {
     const char *every = getenv("WATCHDOG_USEC"), *whom = getenv("WATCHDOG_PID");
     int64_t us = 0, pid = getpid();
@@ -70,6 +72,7 @@ void systemd_watch(struct systemd *systemd, uv_loop_t *loop, struct api *api)
         return;
     }
     systemd->api = api;
+    systemd->loops = loops;
     systemd->arena = ARENA_INIT;
     systemd->sender.answered = on_alive;
     systemd->watched = uv_timer_init(loop, &systemd->timer) == 0;

@@ -8,10 +8,11 @@
 #ifndef ERRAND_CLI_SYSTEMD_H
 #define ERRAND_CLI_SYSTEMD_H
 
-#include "net/api.h"
+#include "net/loops.h"
 
 struct systemd {
     struct api *api;
+    struct loops *loops; /* further ones */
     uv_timer_t timer;
     bool watched;
     struct api_sender sender;
@@ -24,8 +25,9 @@ struct systemd {
 void systemd_tell(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* Sends signs of life as often as the manager asks for them. A sign is sent once the engine has
- * answered: a loop that turns while nobody decides anything is no life. */
-void systemd_watch(struct systemd *systemd, uv_loop_t *loop, struct api *api);
+ * answered: a loop that turns while nobody decides anything is no life; nor are others that stand
+ * still. */
+void systemd_watch(struct systemd *systemd, uv_loop_t *loop, struct api *api, struct loops *loops);
 void systemd_unwatch(struct systemd *systemd); /* the loop has to run out afterwards */
 
 #endif

@@ -4,8 +4,8 @@
  * right after it was woken, so that what was read in one turn goes out at once and together. An
  * idle loop is not woken by either.
  *
- * Thread: net loop; engine_answered, engine_happened and engine_failed on the engine's,
- * api_query_answered on a reader's.
+ * Thread: the net loop of the api; api_engine_failed on the engine's, api_query_answered on a
+ * reader's.
  *
  * SPDX-License-Identifier: MIT */
 #include "net/api.h"
@@ -22,7 +22,19 @@
 #include "net/route.h"
 #include "wire/uri.h"
 
+#define CLAIMS_BITS 48 /* of a claim's serial; those above tell the loops apart */
+
 /* ---- A request comes in ---- */
+
+/* Whether this loop may answer it. Streams, and whoever waits for an event, are at home where the
+ * events are; so is what is counted, remembered or written once for the whole server. */
+static bool may_answer(const struct call *call)
+{
+    enum route_loops loops = call->route->loops;
+    bool asked = call->exchange->request.query.len > 0;
+    return call->api->home == call->api || loops == LOOPS_ALL ||
+           (loops == LOOPS_ALL_UNASKED && !asked);
+}
 
 static bool find_route(struct call *call, struct err *err)
 {
@@ -76,6 +88,10 @@ bool api_admit(void *arg, struct exchange *exchange)
     exchange->stranger = call->who.role == ROLE_NONE;
     if (!known) {
         call_fail(call, &found);
+        return false;
+    }
+    if (!may_answer(call)) {
+        exchange_go_home(exchange);
         return false;
     }
     /* Of a token of one user the task is looked for first, so that commands could change places. */
@@ -162,9 +178,20 @@ void api_handle(void *arg, struct exchange *exchange)
 void api_give(struct api *api, struct command *command)
 {
     assert(command_is_from(command, BY_CLIENT | BY_OPERATOR | BY_SERVER));
-    api->commands_given[command->kind]++;
+    _Atomic uint64_t *given = &api->commands_given[command->kind];
+    uint64_t count = atomic_load_explicit(given, memory_order_relaxed);
+    atomic_store_explicit(given, count + 1, memory_order_relaxed); /* nobody else writes it */
     command->reply_to = &api->answers;
     list_append(&api->outgoing, &command->link);
+}
+
+uint64_t api_commands_given(const struct api *api, enum command_kind kind)
+{
+    uint64_t count = api->commands_given[kind];
+    for (size_t i = 0; i < api->others_count; i++) {
+        count += api->others[i]->commands_given[kind];
+    }
+    return count;
 }
 
 static void give_all(struct api *api)
@@ -203,9 +230,20 @@ void api_join(struct api *api, struct fleet *fleet)
     api->fleet = fleet;
 }
 
+bool api_ask(struct api *api, struct query *query)
+{
+    if (api->parts.queries == NULL) {
+        return false;
+    }
+    query->reply_to = &api->queries;
+    queries_ask(api->parts.queries, query);
+    return true;
+}
+
 void api_query_answered(void *arg, struct query *query)
 {
-    channel_give(&((struct api *)arg)->queries, &query->link);
+    (void)arg;
+    channel_give(query->reply_to, &query->link);
 }
 
 static void answer_commands(struct api *api)
@@ -280,9 +318,6 @@ static void owner_found(struct query *query)
 static void ask_owner(void *arg, struct task_id schedule)
 {
     struct api *api = arg;
-    if (api->parts.queries == NULL) { /* they have ended, and the streams will */
-        return;
-    }
     struct owner_query *owner = mem_new(struct owner_query);
     owner->query = (struct query){.kind = QUERY_RECORD,
                                   .arena = &owner->arena,
@@ -290,7 +325,10 @@ static void ask_owner(void *arg, struct task_id schedule)
                                   .record_filter.kind = RECORD_SCHEDULE,
                                   .sender = api,
                                   .answered = owner_found};
-    queries_ask(api->parts.queries, &owner->query);
+    if (!api_ask(api, &owner->query)) { /* they have ended, and the streams will */
+        arena_fini(&owner->arena);
+        mem_free(owner);
+    }
 }
 
 static void on_wake(uv_async_t *handle)
@@ -337,10 +375,17 @@ bool api_start(const struct api_options *options, struct api **out, struct err *
     channel_init(&api->notes, wake_loop, api);
     api->scratch = BUF_INIT(ANSWER_MAX);
     api->openapi = BUF_INIT(MIB);
-    openapi_write(&api->openapi, options->version);
+    api->home = options->home == NULL ? api : options->home;
     if (!start_handles(api, err)) {
         api_free(api);
         return false;
+    }
+    if (api->home == api) {
+        openapi_write(&api->openapi, options->version);
+    } else {
+        assert(api->home->others_count < SERVER_LOOPS_MAX);
+        api->home->others[api->home->others_count++] = api;
+        api->claims = (uint64_t)api->home->others_count << CLAIMS_BITS;
     }
     *out = api;
     return true;
@@ -349,7 +394,9 @@ bool api_start(const struct api_options *options, struct api **out, struct err *
 void api_open(struct api *api, const struct api_parts *parts)
 {
     api->parts = *parts;
-    events_set_ask(api->options.events, ask_owner, api);
+    if (api->home == api) {
+        events_set_ask(api->options.events, ask_owner, api);
+    }
 }
 
 void api_set_payload_max(struct api *api, size_t bytes)

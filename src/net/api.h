@@ -6,7 +6,10 @@
  * api_admit, api_handle), api_open(). Stop: server_stop, engine_stop, engine_free, queries_stop,
  * api_stop, let the loop run out, free.
  *
- * Thread: net loop, but for the callbacks that say otherwise.
+ * Several loops have an api each (loops.h). All but the first answer only what needs nothing but
+ * the engine and the readers (route.h); for anything else the connection goes to the first.
+ *
+ * Thread: the net loop of the api, but for the callbacks that say otherwise.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_NET_API_H
@@ -32,8 +35,9 @@ struct api;
 
 struct api_options {
     uv_loop_t *loop;
-    const struct auth *auth;   /* borrowed */
-    struct events *events;     /* borrowed */
+    struct api *home; /* of a further loop: the first; it answers what only one may. NULL: this */
+    const struct auth *auth;   /* borrowed; of this loop alone */
+    struct events *events;     /* borrowed; only a home's streams follow it */
     const struct clock *clock; /* borrowed: the clock that tasks live by */
     size_t payload_max;        /* [limits] payload; beyond it: 413 */
     bool test_clock;           /* whether /api/test/clock is there */
@@ -81,7 +85,8 @@ void api_open(struct api *api, const struct api_parts *parts);
 void api_set_payload_max(struct api *api, size_t bytes);  /* while it runs */
 void api_set_push_private(struct api *api, bool allowed); /* likewise [push] allow_private */
 
-/* The other nodes, where there are any: before the first request too. Borrowed until api_free(). */
+/* The other nodes, where there are any: before the first request too, for all loops at once.
+ * Borrowed until api_free(). */
 void api_join(struct api *api, struct fleet *fleet);
 
 /* server_options.admit and .handle: Host, Origin, path, token and role are looked at as soon as the

@@ -93,11 +93,13 @@ static void command_back(struct api_sender *sender, struct command *command)
 {
     struct call *call = HOLDER(sender, struct call, sender);
     enum err_kind kind = command->err.kind;
-    /* A write that could not be made is remembered for /readyz, until one could. */
+    _Atomic uint64_t *down_at_ms = &call->api->home->store_down_at_ms;
+    /* A write that could not be made is remembered for /readyz, until one could. All loops share
+     * that line of memory: it is written only to change it. */
     if (kind == ERR_UNAVAILABLE || kind == ERR_FATAL) {
-        call->api->store_down_at_ms = MAX(uv_now(call->api->options.loop), (uint64_t)1);
-    } else if (kind == ERR_NONE && command_row(command->kind)->writes) {
-        call->api->store_down_at_ms = 0;
+        *down_at_ms = MAX(uv_now(call->api->options.loop), (uint64_t)1);
+    } else if (kind == ERR_NONE && *down_at_ms != 0 && command_row(command->kind)->writes) {
+        *down_at_ms = 0;
     }
     call_back(call, &command->err);
 }
@@ -126,15 +128,12 @@ struct query *call_query(struct call *call, enum query_kind kind)
 
 void call_ask(struct call *call, struct query *query)
 {
-    struct queries *readers = call->api->parts.queries;
     call->pending++;
     query->err = ERR_INIT;
-    if (readers == NULL) { /* they have ended */
+    if (!api_ask(call->api, query)) {
         err_set(&query->err, ERR_UNAVAILABLE, "the server is stopping");
         call_query_back(query);
-        return;
     }
-    queries_ask(readers, query);
 }
 
 void call_query_back(struct query *query)
@@ -286,16 +285,17 @@ void call_answer_page(struct call *call, bool more, const struct task_id *last)
 
 struct fleet_status api_fleet_status(const struct api *api)
 {
-    return api->fleet == NULL ? (struct fleet_status){.leads = true,
-                                                      .health = BROKER_WHOLE,
-                                                      .broker = "memory",
-                                                      .nodes = 1}
-                              : fleet_status(api->fleet);
+    return api->home->fleet == NULL ? (struct fleet_status){.leads = true,
+                                                            .health = BROKER_WHOLE,
+                                                            .broker = "memory",
+                                                            .nodes = 1}
+                                    : fleet_status(api->home->fleet);
 }
 
 bool api_store_down(const struct api *api)
 {
-    uint64_t now_ms = uv_now(api->options.loop);
-    return atomic_load(&api->engine_failed) || api_fleet_status(api).store_away ||
-           (api->store_down_at_ms != 0 && now_ms - api->store_down_at_ms < STORE_DOWN_MS);
+    uint64_t now_ms = uv_now(api->options.loop), since_ms = api->home->store_down_at_ms;
+    /* Another loop may have noticed it in a later turn than this one's. */
+    return atomic_load(&api->home->engine_failed) || api_fleet_status(api).store_away ||
+           (since_ms != 0 && now_ms < since_ms + STORE_DOWN_MS);
 }

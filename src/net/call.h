@@ -3,7 +3,7 @@
  * A call lives in its exchange's arena. A handler reads the request, gives a command or asks a
  * query, and answers when all of them are back, with the writer of the call.
  *
- * Thread: net loop.
+ * Thread: the net loop of its api.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_NET_CALL_H
@@ -31,16 +31,27 @@ struct api {
     struct channel answers; /* commands from the engine */
     struct channel queries; /* queries from the readers */
     struct channel notes;   /* assistant_note.link: from those who ask the language model */
+    uint64_t claims;        /* serial of the last claim */
+    /* For /metrics: changed by this loop alone, read by the home loop. */
+    _Atomic uint64_t commands_given[COMMAND_KINDS];
+
+    struct api *home; /* itself, or the one whose loop answers what only one may. Of that one: */
+    struct api *others[SERVER_LOOPS_MAX]; /* whose home it is */
+    size_t others_count;
     atomic_bool engine_failed;
     bool failure_told;
-    uint64_t store_down_at_ms;              /* loop time of the last ERR_UNAVAILABLE; 0: none */
-    uint64_t claims;                        /* serial of the last claim */
-    uint64_t commands_given[COMMAND_KINDS]; /* for /metrics */
-    struct guess guess;                     /* at the secret of the outside */
-    struct buf scratch;                     /* answers are written here */
-    struct buf openapi;                     /* the document, written once */
-    struct mcp_book *mcp;                   /* what it says of tools; NULL: nobody has asked yet */
+    _Atomic uint64_t store_down_at_ms; /* loop time of the last ERR_UNAVAILABLE; 0: none */
+    struct guess guess;                /* at the secret of the outside */
+    struct buf scratch;                /* answers are written here */
+    struct buf openapi;                /* the document, written once; of a home only */
+    struct mcp_book *mcp;              /* what it says of tools; NULL: nobody has asked yet */
 };
+
+/* Asks the readers; false: they have ended. The answer goes to query->answered on this loop, or to
+ * the call that is its sender. */
+MUST_CHECK bool api_ask(struct api *api, struct query *query);
+/* How many commands of a kind were given by all loops. */
+uint64_t api_commands_given(const struct api *api, enum command_kind kind);
 
 struct route;
 

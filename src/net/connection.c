@@ -14,7 +14,7 @@
 
 /* ---- Opening ---- */
 
-static struct connection *connection_new(struct server *server, bool by_file)
+struct connection *connection_new(struct server *server, bool by_file)
 {
     struct connection *connection = mem_new(struct connection);
     connection->server = server;
@@ -40,7 +40,7 @@ static void turn_away(struct connection *connection)
         return;
     }
     connection_refuse(connection, 503, "too many connections");
-    if (server->connections_count > server->options.connections_max + REFUSED_MAX) {
+    if (server_connections(server) > server->options.connections_max + REFUSED_MAX) {
         connection_close(connection);
     }
 }
@@ -53,6 +53,15 @@ static void begin_session(struct connection *connection)
     if (options->protocol != NULL && connection->session == NULL && ready) {
         connection->session = options->protocol->begin(options->arg, connection);
     }
+}
+
+void connection_begin(struct connection *connection)
+{
+    struct server *server = connection->server;
+    bool plain = server->tls == NULL || connection->by_file;
+    connection->tls = plain ? NULL : tls_new(server->tls);
+    begin_session(connection);
+    connection_settle(connection);
 }
 
 void connection_open(struct server *server, uv_stream_t *listener)
@@ -70,13 +79,16 @@ void connection_open(struct server *server, uv_stream_t *listener)
     }
     /* Another protocol has its own words for that, when it knows who came. */
     size_t spare = server->options.protocol != NULL ? REFUSED_MAX : 0;
-    if (server->connections_count > server->options.connections_max + spare) {
+    if (server_connections(server) > server->options.connections_max + spare) {
         turn_away(connection);
         return;
     }
-    connection->tls = server->tls == NULL || by_file ? NULL : tls_new(server->tls);
-    begin_session(connection);
-    connection_settle(connection);
+    struct server *chosen = handover_choose(server);
+    if (chosen == server) {
+        connection_begin(connection);
+    } else {
+        handover_give(connection, chosen);
+    }
 }
 
 /* ---- Closing ---- */
@@ -238,13 +250,13 @@ static void say_continue(struct connection *connection, const struct request *re
 
 /* The head is there: may its sender go on? He who may not is answered now, before anything of his
  * body is kept. A client that waits for a go-ahead before its body gets it, or that answer. */
-static void head_done(struct connection *connection, struct request *request, size_t consumed)
+static void head_done(struct connection *connection, struct request *request)
 {
     const struct server_options *options = &connection->server->options;
-    input_used(connection, consumed);
     request->has_head = true;
     connection->handling = true;
     if (options->admit != NULL && !options->admit(options->arg, &request->exchange)) {
+        connection->handling = connection->handling && !connection->leaves;
         return;
     }
     connection->handling = false;
@@ -278,7 +290,8 @@ static bool step(struct connection *connection)
     switch (http_parse(&request->parser, input_of(connection), &exchange->arena, &exchange->request,
                        &consumed, &err)) {
     case HTTP_GOT_HEAD:
-        head_done(connection, request, consumed);
+        input_used(connection, consumed);
+        head_done(connection, request);
         return connection->request != NULL || input_of(connection).len > 0;
     case HTTP_DONE:
         hand_over(connection, request, consumed);
@@ -303,7 +316,7 @@ static bool may_parse(const struct connection *connection)
     }
     return !connection->handling && !connection->last && !connection->broken &&
            !connection->closing && connection->out_pending == 0 && !connection->barrier &&
-           !(connection->server->quiet && connection->owed_count > 0);
+           !connection->leaves && !(connection->server->quiet && connection->owed_count > 0);
 }
 
 /* Everything before the request is answered: it goes on. */
@@ -332,6 +345,12 @@ void connection_go_on(struct connection *connection)
     connection->stepping = false;
     if (connection->owed_count > 0) {
         pipeline_send(connection);
+    }
+    bool owes = connection->owed_count > 0 || connection->out_pending > 0;
+    if (connection->leaves && !owes && !connection->last && !connection->broken &&
+        !connection->closing) {
+        handover_give(connection, connection->server->options.home);
+        return;
     }
     connection_settle(connection);
 }
@@ -446,6 +465,22 @@ static void on_read(uv_stream_t *stream, ssize_t len, const uv_buf_t *buf)
     } else if (len > 0) {
         take_plain(connection, (struct str){buf->base, (size_t)len});
     }
+}
+
+/* TLS may hold more than what was read of it there. */
+void connection_resume(struct connection *connection, struct str input)
+{
+    connection->fresh = input;
+    connection->stepping = true;
+    head_done(connection, connection->request);
+    connection->stepping = false;
+    struct str rest = connection->fresh;
+    connection->fresh = STR_NONE;
+    take_plain(connection, rest);
+    if (connection->tls != NULL) {
+        take_cipher(connection, STR(""));
+    }
+    connection_settle(connection);
 }
 
 /* ---- For other protocols than HTTP ---- */

@@ -1,8 +1,9 @@
 /* net/connection.h: the inside of the server; what is behind server.h and nobody else's business.
  *
- * server.c and socket_file.c listen; connection.c reads, parses and hands over; pipeline.c keeps
- * what is handled beside each other in order; exchange.c answers; output.c writes; timeouts.c keeps
- * the deadlines; tls.c wraps the bytes.
+ * server.c and socket_file.c listen; handover.c moves connections between loops; connection.c
+ * reads, parses and hands to the handler; pipeline.c keeps what is handled beside each other in
+ * order; exchange.c answers; output.c writes; timeouts.c keeps the deadlines; client/tls.c wraps
+ * the bytes.
  *
  * A connection without a request costs its struct and a socket: input is read into one buffer that
  * all share, and what is needed to read a request hangs on the exchange, which is taken from a pool
@@ -14,6 +15,9 @@
 #ifndef ERRAND_NET_CONNECTION_H
 #define ERRAND_NET_CONNECTION_H
 
+#include <stdatomic.h>
+
+#include "base/channel.h"
 #include "base/heap.h"
 #include "base/list.h"
 #include "client/tls.h"
@@ -46,8 +50,14 @@ struct server {
     bool quiet, stopping;
     int64_t accept_warned_ms;
     struct list connections;
-    size_t connections_count;
-    struct tls_context *tls; /* NULL: plain */
+    _Atomic size_t connections_count; /* and those on their way here */
+    struct tls_context *tls;          /* NULL: plain */
+
+    struct server *others[SERVER_LOOPS_MAX]; /* for which this one listens too */
+    size_t others_count;
+    struct channel arrivals; /* connections that other loops give to this one */
+    uv_async_t arrived;
+    _Atomic size_t arriving; /* how many of them are on their way */
 
     struct list ready; /* connections to go on with in the next tick */
     uv_idle_t ready_idle;
@@ -101,6 +111,7 @@ struct connection {
     bool reading;
     bool handling;  /* the handler has the request, or another protocol owes an answer */
     bool barrier;   /* the request is read on when nothing is owed any more */
+    bool leaves;    /* likewise it goes to the home loop then, with its connection */
     bool stepping;  /* parsing: answers given meanwhile need not wake us */
     bool last;      /* no request is read after this answer */
     bool late;      /* younger than server_quiet() */
@@ -148,7 +159,17 @@ static inline bool connection_awaits(const struct connection *connection)
     return connection->handling || connection->owed_count > 0;
 }
 
+/* handover.c */
+void handover_init(struct server *server);
+void handover_fini(struct server *server);           /* after all loops have ended */
+struct server *handover_choose(struct server *home); /* for a new connection */
+void handover_give(struct connection *connection, struct server *to); /* it is closed here */
+
 /* connection.c */
+struct connection *connection_new(struct server *server, bool by_file);
+void connection_begin(struct connection *connection); /* it was accepted, and stays on this loop */
+/* It comes from another loop with a request whose head was read; `input` was read behind that. */
+void connection_resume(struct connection *connection, struct str input);
 void connection_open(struct server *server, uv_stream_t *listener); /* accepts what it has */
 void connection_close(struct connection *connection);
 void connection_go_on(struct connection *connection); /* parses on, then decides what to wait for */

@@ -77,6 +77,13 @@ bool exchange_limit_body(struct exchange *exchange, size_t max)
     return left == HTTP_LENGTH_UNKNOWN || left <= max;
 }
 
+void exchange_go_home(struct exchange *exchange)
+{
+    struct connection *connection = request_of(exchange)->connection;
+    assert(connection->server->options.home != NULL && !request_of(exchange)->whole);
+    connection->leaves = true;
+}
+
 /* A request that is answered before its body was read: a short body is waited for and thrown away,
  * else (false) the connection is of no more use. He who waits for a go-ahead may send it or not. */
 static bool leave_body(struct connection *connection, const struct request *request)

@@ -213,15 +213,12 @@ struct query *op_query(struct faktory_op *op, enum query_kind kind)
 
 void op_ask(struct faktory_op *op, struct query *query)
 {
-    struct queries *readers = op->faktory->options.api->parts.queries;
     op->pending++;
     query->err = ERR_INIT;
-    if (readers == NULL) { /* they have ended */
+    if (!api_ask(op->faktory->options.api, query)) {
         err_set(&query->err, ERR_UNAVAILABLE, "shutdown in progress");
         asked_back(query);
-        return;
     }
-    queries_ask(readers, query);
 }
 
 struct query *op_list(struct faktory_op *op, unsigned states, size_t limit)
@@ -235,13 +232,13 @@ struct query *op_list(struct faktory_op *op, unsigned states, size_t limit)
 static void found_back(struct query *query)
 {
     struct faktory_op *op = query->sender;
-    struct queries *readers = op->faktory->options.api->parts.queries;
     bool none = query->err.kind == ERR_NONE && query->rows.count == 0;
-    if (query->kind == QUERY_LIST && none && readers != NULL &&
-        id_parse(query->filter.external_id, &query->id)) {
+    if (query->kind == QUERY_LIST && none && id_parse(query->filter.external_id, &query->id)) {
         query->kind = QUERY_DETAIL;
-        queries_ask(readers, query);
-        return;
+        if (api_ask(op->faktory->options.api, query)) {
+            return;
+        }
+        query->kind = QUERY_LIST;
     }
     back(op, &query->err);
 }

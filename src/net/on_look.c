@@ -158,7 +158,7 @@ static void show_time_over(struct exchange *exchange);
 static void show_set_timer(struct show *show)
 {
     int64_t slice_ms =
-        show->call->api->fleet == NULL ? show->left_ms : MIN(show->left_ms, FLEET_LOOK_MS);
+        show->call->api->home->fleet == NULL ? show->left_ms : MIN(show->left_ms, FLEET_LOOK_MS);
     show->left_ms -= slice_ms;
     exchange_timer(show->call->exchange, slice_ms, show_time_over);
 }

@@ -32,12 +32,16 @@ static void write_page(struct call *call, const struct metrics_answers *answers)
     if (!str_absent(api->options.data)) {
         (void)!statvfs(api->options.data.ptr, &disk); /* where that fails there is no space */
     }
+    uint64_t commands[COMMAND_KINDS];
+    for (int kind = 0; kind < COMMAND_KINDS; kind++) {
+        commands[kind] = api_commands_given(api, kind);
+    }
     struct metrics metrics = {
         .open_metrics =
             accept.len > 0 && memmem(accept.ptr, accept.len, open.ptr, open.len) != NULL,
         .answers = answers,
         .connections = server_connections(api->parts.server),
-        .commands = api->commands_given,
+        .commands = commands,
         .version = api->options.version,
         .started_ms = api->options.started_ms,
         .leads = fleet.leads,

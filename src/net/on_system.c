@@ -164,8 +164,8 @@ static void write_worker(struct json_writer *w, const struct worker_view *worker
 static struct fleet_view others(struct call *call)
 {
     struct fleet_view view = {STR_NONE, STR_NONE};
-    if (call->api->fleet != NULL) {
-        fleet_look(call->api->fleet, call->arena, &view);
+    if (call->api->home->fleet != NULL) {
+        fleet_look(call->api->home->fleet, call->arena, &view);
     }
     return view;
 }

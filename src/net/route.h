@@ -14,6 +14,13 @@ struct form;
 /* Reads the request and answers it, at once or later. False: `err` is the answer. */
 typedef bool route_fn(struct call *call, struct err *err);
 
+/* Which net loops answer it, where there are several. */
+enum route_loops {
+    LOOPS_HOME,        /* the first */
+    LOOPS_ALL,         /* whichever has the connection */
+    LOOPS_ALL_UNASKED, /* likewise, unless it is asked for more by a query */
+};
+
 struct route {
     enum http_method method;
     const char *path; /* "/api/tasks/{id}/why": each {…} is a segment or its beginning */
@@ -30,7 +37,8 @@ struct route {
     bool claims;     /* gives tasks away, whoever's they are */
     bool overlaps;   /* one command and nothing else: pipelined ones go to the engine together */
     bool reads;      /* changes nothing, though it is no GET */
-    bool any_host;   /* for probes and scrapers, which come by an address: no Host is foreign */
+    enum route_loops loops;
+    bool any_host; /* for probes and scrapers, which come by an address: no Host is foreign */
 };
 
 extern const struct route routes[];

@@ -3,6 +3,7 @@
  * Thread: net loop.
  *
  * SPDX-License-Identifier: MIT */
+#include <assert.h>
 #include <sys/resource.h>
 
 #include "base/log.h"
@@ -36,6 +37,12 @@ static void fit_connections(struct server_options *options, size_t files)
     }
 }
 
+/* A loop's part of what all may hold, but a few of the largest at once. */
+static size_t fitting_input(const struct server_options *options)
+{
+    return MAX(SERVER_INPUT_MAX / options->loops, 4 * options->body_max);
+}
+
 static void set_defaults(struct server_options *options)
 {
     int64_t *times[] = {&options->head_timeout_ms, &options->body_timeout_ms,
@@ -51,11 +58,14 @@ static void set_defaults(struct server_options *options)
     if (options->body_max == 0) {
         options->body_max = HTTP_BODY_MAX;
     }
+    if (options->loops == 0) {
+        options->loops = 1;
+    }
     if (options->output_max == 0) {
-        options->output_max = SERVER_OUTPUT_MAX;
+        options->output_max = SERVER_OUTPUT_MAX / options->loops;
     }
     if (options->input_max == 0) {
-        options->input_max = MAX(SERVER_INPUT_MAX, 4 * options->body_max); /* a few at once */
+        options->input_max = fitting_input(options);
     }
 }
 
@@ -137,6 +147,7 @@ static struct server *server_new(const struct server_options *options)
     uv_tcp_init(server->loop, &server->listener);
     uv_pipe_init(server->loop, &server->file_listener, 0);
     server->listener.data = server->file_listener.data = server;
+    handover_init(server);
     uv_idle_init(server->loop, &server->ready_idle);
     server->ready_idle.data = server;
     timeouts_init(server);
@@ -146,6 +157,11 @@ static struct server *server_new(const struct server_options *options)
 static bool start_tls(struct server *server, struct err *err)
 {
     const struct server_options *options = &server->options;
+    if (options->home != NULL && options->home->tls != NULL) {
+        server->plain_buffer = mem_alloc(READ_BUFFER);
+        server->tls = tls_context_share(options->home->tls);
+        return true;
+    }
     if (options->tls_cert == NULL && options->tls_key == NULL) {
         return true;
     }
@@ -166,6 +182,10 @@ bool server_start(const struct server_options *options, struct server **out, str
         server_free(server);
         return false;
     }
+    if (options->home != NULL) {
+        assert(options->home->others_count < SERVER_LOOPS_MAX);
+        options->home->others[options->home->others_count++] = server;
+    }
     *out = server;
     return true;
 }
@@ -183,9 +203,30 @@ bool server_change(struct server *server, const struct server_changes *changes, 
     }
     server->options.connections_max = changes->connections_max;
     server->options.body_max = changes->body_max;
-    server->options.input_max = MAX(SERVER_INPUT_MAX, 4 * changes->body_max);
+    server->options.input_max = fitting_input(&server->options);
     fit_connections(&server->options, raise_file_limit());
     return true;
+}
+
+struct server_taken server_hand_over(const struct server *home)
+{
+    return (struct server_taken){.tls = home->tls == NULL ? NULL : tls_context_share(home->tls),
+                                 .connections_max = home->options.connections_max,
+                                 .body_max = home->options.body_max};
+}
+
+void server_take(struct server *server, struct server_taken *taken)
+{
+    tls_context_close(server->tls);
+    server->tls = taken->tls;
+    server->options.connections_max = taken->connections_max;
+    server->options.body_max = taken->body_max;
+    server->options.input_max = fitting_input(&server->options);
+}
+
+void server_taken_free(struct server_taken *taken)
+{
+    tls_context_close(taken->tls);
 }
 
 static void stop_listening(struct server *server)
@@ -206,6 +247,9 @@ void server_quiet(struct server *server)
 
 bool server_busy(const struct server *server)
 {
+    if (server->arriving > 0) {
+        return true;
+    }
     LIST_EACH(&server->connections, it)
     {
         const struct connection *connection = HOLDER(it, struct connection, link);
@@ -233,6 +277,7 @@ void server_stop(struct server *server)
         connection_close(HOLDER(first, struct connection, link));
     }
     uv_close((uv_handle_t *)&server->timer, NULL);
+    uv_close((uv_handle_t *)&server->arrived, NULL);
     uv_close((uv_handle_t *)&server->ready_idle, NULL);
 }
 
@@ -254,6 +299,7 @@ void server_free(struct server *server)
     if (server == NULL) {
         return;
     }
+    handover_fini(server);
     free_requests(&server->exchanges);
     free_requests(&server->spare);
     timeouts_fini(server);
@@ -297,5 +343,9 @@ struct connection *server_heaviest(const struct server *server,
 
 size_t server_connections(const struct server *server)
 {
-    return server->connections_count;
+    size_t count = server->connections_count;
+    for (size_t i = 0; i < server->others_count; i++) {
+        count += server->others[i]->connections_count;
+    }
+    return count;
 }

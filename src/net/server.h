@@ -11,10 +11,14 @@
  * (`admit`); and what all connections together hold, of requests and of answers, has a limit: when
  * it is reached, those that have held much for long give way, not those who come with little.
  *
+ * Several servers, each on a loop of its own, can share connections: the first listens, and is the
+ * `home` of the others. Who listens gives each new connection to the loop that has the fewest. What
+ * cannot be answered by another loop goes home (exchange_go_home()), with its connection.
+ *
  * `handle` is called while the loop polls, or just before it does: collect in it, and hand over to
  * other threads in a uv_prepare hook, which sees everything that a tick brought.
  *
- * Thread: net loop, all of it.
+ * Thread: the net loop of the server, all of it; server_connections() any.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef ERRAND_NET_SERVER_H
@@ -31,6 +35,7 @@ struct server;
 struct exchange;
 struct protocol;
 
+#define SERVER_LOOPS_MAX        64
 #define SERVER_CONNECTIONS_MAX  12000
 #define SERVER_HEAD_TIMEOUT_MS  (10 * SECOND_MS)
 #define SERVER_BODY_TIMEOUT_MS  (30 * SECOND_MS)
@@ -42,6 +47,8 @@ struct protocol;
 
 struct server_options { /* a 0 among the limits means the default above */
     uv_loop_t *loop;
+    struct server *home;            /* listens for this one too; NULL: it is its own */
+    size_t loops;                   /* that share the limits of bytes; 0: it is alone */
     struct str listen;              /* HOST:PORT; port 0 picks a free one; absent: none */
     struct str socket;              /* path of a socket file, plain also under TLS; absent: none */
     const char *tls_cert, *tls_key; /* NULL: plain */
@@ -53,8 +60,9 @@ struct server_options { /* a 0 among the limits means the default above */
     int64_t body_timeout_ms;        /* for each 64 KiB of a body */
     int64_t idle_timeout_ms;        /* between two requests */
     int64_t write_timeout_ms;       /* without the client taking a byte */
-    /* Looks at a request of which only the head is there. False: it was answered; what comes of the
-     * body is thrown away. NULL: everything is let in. */
+    /* Looks at a request of which only the head is there. False: it was answered, and what comes of
+     * the body is thrown away; or it goes home, where it is looked at again. NULL: everything is
+     * let in. */
     bool (*admit)(void *arg, struct exchange *exchange);
     void (*handle)(void *arg, struct exchange *exchange);
     const struct protocol *protocol; /* spoken instead of HTTP: protocol.h; NULL: HTTP */
@@ -71,6 +79,15 @@ struct server_changes {
 };
 MUST_CHECK bool server_change(struct server *server, const struct server_changes *changes,
                               struct err *err);
+/* The same for one that has a home where they were changed: what was opened there is handed over,
+ * on any thread, and taken on the server's own. */
+struct server_taken {
+    struct tls_context *tls;
+    size_t connections_max, body_max;
+};
+struct server_taken server_hand_over(const struct server *home);
+void server_take(struct server *server, struct server_taken *taken);
+void server_taken_free(struct server_taken *taken); /* what nobody took */
 
 /* Answers say Connection: close. Who connects from now on comes late (exchange.late): nothing new
  * is begun for him, and nobody waits until he has gone. Another protocol stops listening. */
@@ -81,9 +98,9 @@ void server_hurry(struct server *server);
 bool server_busy(const struct server *server);
 void server_stop(struct server *server); /* closes everything; the loop then runs out of work */
 void server_free(struct server *server); /* after the loop has ended */
-int server_port(const struct server *server); /* 0: it has none */
-size_t server_connections(const struct server *server);
-size_t server_unsent(const struct server *server); /* bytes of answers, of all connections */
+int server_port(const struct server *server);           /* 0: it has none */
+size_t server_connections(const struct server *server); /* and of those it is the home of */
+size_t server_unsent(const struct server *server);      /* bytes of answers, of all connections */
 
 /* ---- One request and its answer ---- */
 
@@ -105,6 +122,10 @@ struct exchange {
 
 /* In `admit`: a lower limit of this one's body. False: more was announced; nothing was answered. */
 MUST_CHECK bool exchange_limit_body(struct exchange *exchange, size_t max);
+
+/* In `admit`, which then says false: the home loop answers it, once what was pipelined before it is
+ * answered. */
+void exchange_go_home(struct exchange *exchange);
 
 /* Answers: the body's bytes are copied or taken over before it returns. Extra headers are whole
  * lines

@@ -181,6 +181,7 @@ struct token_book {
     struct shared *shared;            /* NULL: none */
     _Atomic(struct shared *) arrived; /* from another thread, to take the place of `shared` */
     atomic_bool on;                   /* there was a token at some time since it was opened */
+    struct token_book *follower;      /* hears of what is shared, and tells its own; NULL: none */
 };
 
 bool token_book_open(const char *folder, const struct clock *clock, struct token_book **out,
@@ -196,6 +197,21 @@ bool token_book_open(const char *folder, const struct clock *clock, struct token
     }
     atomic_store(&book->on, book->file.count > 0);
     *out = book;
+    return true;
+}
+
+bool token_book_follow(struct token_book *book, struct token_book **out, struct err *err)
+{
+    const struct shared *arrived = atomic_load(&book->arrived);
+    const struct shared *known = arrived != NULL ? arrived : book->shared;
+    if (!token_book_open(book->folder, book->clock, out, err)) {
+        return false;
+    }
+    if (known != NULL) {
+        token_book_share(*out, known->tokens, known->count);
+    }
+    (*out)->follower = book->follower;
+    book->follower = *out;
     return true;
 }
 
@@ -221,6 +237,9 @@ void token_book_share(struct token_book *book, const struct token *tokens, size_
         atomic_store(&book->on, true);
     }
     mem_free(atomic_exchange(&book->arrived, shared));
+    if (book->follower != NULL) {
+        token_book_share(book->follower, tokens, count);
+    }
 }
 
 /* Reads the file again if it is another one now. A broken one changes nothing but the log. */

@@ -81,6 +81,10 @@ struct token_who {
  * what it knew and the log says why. Tokens expire by `clock`, which is borrowed. */
 MUST_CHECK bool token_book_open(const char *folder, const struct clock *clock,
                                 struct token_book **out, struct err *err);
+/* One for another loop: it reads the same file, and hears of what is shared with `book`, before
+ * that begins. Closed before it. */
+MUST_CHECK bool token_book_follow(struct token_book *book, struct token_book **out,
+                                  struct err *err);
 void token_book_close(struct token_book *book); /* NULL is welcome */
 
 /* Those of the fleet, as they are now: copied, and taken over before the next check. Any thread. */

@@ -8,7 +8,7 @@
 #ifndef ERRAND_QUEUE_QUERY_H
 #define ERRAND_QUEUE_QUERY_H
 
-#include "base/list.h"
+#include "base/channel.h"
 #include "store/record.h"
 
 #define FAMILY_MAX    1000       /* descendants that are looked up; one request creates no more */
@@ -50,6 +50,7 @@ struct query {
     struct record record;      /* out of RECORD */
     const struct task **tasks; /* out, if asked for: beside each record its task, or NULL */
     struct err err;            /* out */
+    struct channel *reply_to;  /* the sender's, for the `answered` of queries_start() to use */
     void *sender;
     void (*answered)(struct query *query); /* of a sender that is no call; NULL: it is one */
 };

@@ -65,34 +65,56 @@ static void open_engine(struct rig *rig)
     CHECK_OK(queries_start(rig->store, 1, api_query_answered, rig->api, &rig->queries, &err));
 }
 
+static void open_loops(struct rig *rig, const struct api_options *api,
+                       const struct server_options *server)
+{
+    struct err err = ERR_INIT;
+    struct server_options own = *server;
+    own.admit = api_admit;
+    own.handle = api_handle;
+    CHECK_OK(loops_open(&(struct loops_options){.count = rig->further,
+                                                .api = api,
+                                                .server = &own,
+                                                .home_api = rig->api,
+                                                .home_server = rig->stand.server},
+                        &rig->loops, &err));
+}
+
 static void open_rig(struct rig *rig)
 {
     struct err err = ERR_INIT;
-    stand_open(&rig->stand, &(struct server_options){.body_max = 4 * MIB});
+    const struct server_options server = {
+        .body_max = 4 * MIB, .loops = rig->further + 1, .connections_max = rig->connections_max};
+    stand_open(&rig->stand, &server);
     rig->stand.admit = on_head;
     rig->stand.other = on_request;
     rig->stand.user = rig;
     clock_init_by_hand(&rig->clock, RIG_START_MS);
     rand_init_seed(&rig->rand, 7);
     CHECK_OK(events_start(&rig->stand.loop, RIG_START_MS, &rig->events, &err));
-    CHECK_OK(api_start(&(struct api_options){.loop = &rig->stand.loop,
-                                             .auth = &rig->auth,
-                                             .events = rig->events,
-                                             .clock = &rig->clock,
-                                             .payload_max = TASK_PAYLOAD_MAX,
-                                             .test_clock = true,
-                                             .node_id = STR("n1"),
-                                             .version = STR("0.0.0"),
-                                             .started_ms = RIG_START_MS},
-                       &rig->api, &err));
+    const struct api_options api = {.loop = &rig->stand.loop,
+                                    .auth = &rig->auth,
+                                    .events = rig->events,
+                                    .clock = &rig->clock,
+                                    .payload_max = TASK_PAYLOAD_MAX,
+                                    .test_clock = true,
+                                    .node_id = STR("n1"),
+                                    .version = STR("0.0.0"),
+                                    .started_ms = RIG_START_MS};
+    CHECK_OK(api_start(&api, &rig->api, &err));
     open_engine(rig);
-    api_open(rig->api, &(struct api_parts){.engine = rig->engine,
-                                           .queries = rig->queries,
-                                           .server = rig->stand.server,
-                                           .address = STR("127.0.0.1:1"),
-                                           .planner = rig->planner,
-                                           .lead = rig->lead,
-                                           .cloud = rig->cloud});
+    const struct api_parts parts = {.engine = rig->engine,
+                                    .queries = rig->queries,
+                                    .server = rig->stand.server,
+                                    .address = STR("127.0.0.1:1"),
+                                    .planner = rig->planner,
+                                    .lead = rig->lead,
+                                    .cloud = rig->cloud};
+    api_open(rig->api, &parts);
+    if (rig->further > 0) {
+        open_loops(rig, &api, &server);
+        CHECK_OK(loops_run(rig->loops, &parts, &err));
+    }
     client_open(&rig->client, &rig->stand);
 }
 
@@ -108,17 +130,26 @@ void rig_open_google(struct rig *rig)
     open_rig(rig);
 }
 
+void rig_open_loops(struct rig *rig, size_t further, size_t connections_max)
+{
+    *rig = (struct rig){.further = further, .connections_max = connections_max};
+    open_rig(rig);
+}
+
 void rig_close(struct rig *rig)
 {
     client_close(&rig->client);
+    loops_stop(rig->loops, 0);
     server_stop(rig->stand.server);
     engine_stop(rig->engine);
     engine_free(rig->engine);
     queries_stop(rig->queries);
     api_stop(rig->api);
+    loops_close(rig->loops);
     events_stop(rig->events);
     uv_run(&rig->stand.loop, UV_RUN_DEFAULT);
     CHECK_EQ(uv_loop_close(&rig->stand.loop), 0);
+    loops_free(rig->loops);
     server_free(rig->stand.server);
     api_free(rig->api);
     events_free(rig->events);

@@ -5,7 +5,7 @@
 #ifndef ERRAND_TESTS_NET_RIG_H
 #define ERRAND_TESTS_NET_RIG_H
 
-#include "net/api.h"
+#include "net/loops.h"
 #include "stand.h"
 
 #define RIG_START_MS INT64_C(1803891600000) /* 2027-03-01T09:00:00Z */
@@ -15,6 +15,8 @@
 
 struct rig {
     bool google_limits;
+    size_t further; /* net loops beside the stand's, which have threads */
+    size_t connections_max;
     struct stand stand;
     struct clock clock;
     struct rand rand;
@@ -30,6 +32,7 @@ struct rig {
     struct events *events;
     struct auth auth;
     struct api *api;
+    struct loops *loops;
     struct client client; /* what rig_ask() speaks through */
     struct arena arena;   /* holds answers */
     int status;
@@ -38,7 +41,8 @@ struct rig {
 
 void rig_open(struct rig *rig);
 void rig_open_google(struct rig *rig); /* with [cloudtasks] google_limits */
-void rig_close(struct rig *rig);       /* for SCOPED */
+void rig_open_loops(struct rig *rig, size_t further, size_t connections_max);
+void rig_close(struct rig *rig); /* for SCOPED */
 #define RIG(name)                                                                                  \
     SCOPED(rig_close) struct rig name;                                                             \
     rig_open(&name)

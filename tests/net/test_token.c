@@ -286,3 +286,34 @@ TEST(a_name_and_an_expiry_are_two_columns_more)
     CHECK(!token_line_parse(STR("ab\t" HASH "\twork\t\t2027-01-15T08:00:00Z\tci\tsoon"), &token));
     CHECK(!token_line_parse(STR("ab\t" HASH "\twork\t\t2027-01-15T08:00:00Z\tci\t\t"), &token));
 }
+
+TEST(every_loops_book_hears_of_the_fleets_tokens)
+{
+    BENCH(bench);
+    struct err err = ERR_INIT;
+    struct token_book *books[3] = {NULL};
+    struct token_who who;
+    struct token shared[2];
+    char texts[2][TOKEN_TEXT], own[TOKEN_TEXT];
+    for (size_t i = 0; i < ARRAY_LEN(shared); i++) {
+        CHECK_OK(token_make(&(struct token_order){.role = ROLE_WORK}, NOW_MS, &bench.rand,
+                            &shared[i], texts[i], &err));
+    }
+    CHECK_OK(token_book_open(bench.folder, &bench.clock, &books[0], &err));
+    token_book_share(books[0], shared, 1);
+    CHECK_OK(token_book_follow(books[0], &books[1], &err)); /* it knows what was shared before */
+    CHECK(token_check(books[0], 1, str_of(texts[0]), &who, &err));
+    CHECK_OK(token_book_follow(books[0], &books[2], &err));
+    for (size_t i = 0; i < ARRAY_LEN(books); i++) {
+        CHECK(token_check(books[i], 1, str_of(texts[0]), &who, &err));
+    }
+
+    token_book_share(books[0], &shared[1], 1);
+    create(&bench, ROLE_READ, NULL, own);
+    for (size_t i = ARRAY_LEN(books); i-- > 0;) {
+        CHECK(!token_check(books[i], 2, str_of(texts[0]), &who, &err));
+        CHECK(token_check(books[i], 2, str_of(texts[1]), &who, &err));
+        CHECK(token_check(books[i], 2, str_of(own), &who, &err));
+        token_book_close(books[i]);
+    }
+}

@@ -264,7 +264,9 @@ class Server:
         if clock:
             self.command.append("--test-clock" if clock is True else f"--test-clock={clock}")
         self.command += list(args)
+        # Any suite can be run with several net loops: ERRAND_TEST_THREADS=3 tests/system/test_claim.py
         self.env = {k: v for k, v in os.environ.items() if not k.startswith("ERRAND_")}
+        self.env["ERRAND_HTTP_THREADS"] = os.environ.get("ERRAND_TEST_THREADS", "1")
         self.env.update(env or {})
         self.local, self.wires, self.book = threading.local(), [], None
         self.start(wait)
