@@ -9,7 +9,7 @@ import { EventEmitter } from 'node:events';
 import os from 'node:os';
 
 import { Client } from './client.js';
-import { ApiError, Cancelled, Conflict, ErrandError, LeaseLost, Permanent, Release } from './errors.js';
+import { ApiError, Cancelled, Conflict, ErrandError, LeaseLost, Permanent, Release, apiError } from './errors.js';
 import { Backoff, rest } from './transport.js';
 
 const BEATS_A_LEASE = 3; // a lease is renewed when a third of it has passed
@@ -144,6 +144,7 @@ export class Worker extends EventEmitter {
   #jobs = new Set();
   #quiet = new AbortController();
   #now = new AbortController();
+  #rhythm = true; // ends go with claims; a server before 0.2 does not know that
 
   constructor({ client, url, token, queues = [], concurrency = 1, leaseMs = 60000, graceMs = 30000, claimWaitMs = 5000, name } = {}) {
     super();
@@ -207,16 +208,27 @@ export class Worker extends EventEmitter {
     }
   }
 
+  // In its rhythm a worker needs one request a task: the end of one attempt goes with the claim for the next. It is on disk before
+  // the claim waits. Where the claim fails it is told by itself, as often as needed: the same end under the same lease counts once.
   async #work() {
     let backoff = new Backoff();
+    let ended; // the attempt whose end goes with the next claim
     while (!this.#quiet.signal.aborted) {
+      const carried = ended;
       let task;
+      ended = undefined;
       try {
-        task = await this.#claim();
+        task = await this.#claim(carried);
         backoff = new Backoff();
       } catch (problem) {
+        const status = problem instanceof ApiError ? problem.status : undefined;
+        if (carried !== undefined) {
+          this.#rhythm &&= status !== 400;
+          await this.#finish(carried.job, carried.end);
+          continue;
+        }
         this.#tell(problem);
-        if (problem instanceof ApiError && [400, 401, 403].includes(problem.status)) {
+        if ([400, 401, 403].includes(status)) {
           this.stop();
           throw problem;
         }
@@ -224,15 +236,18 @@ export class Worker extends EventEmitter {
         continue;
       }
       if (task !== undefined && this.#quiet.signal.aborted) {
-        await this.#finish(new Job(this, task), { verb: 'release' });
+        await this.#finish(new Job(this, task), { outcome: 'release' });
       } else if (task !== undefined) {
-        await this.#run(new Job(this, task));
+        ended = await this.#run(new Job(this, task));
       }
+    }
+    if (ended !== undefined) {
+      await this.#finish(ended.job, ended.end);
     }
   }
 
   // Not repeated by itself: a claim whose answer was lost has leased a task to nobody, and its lease must end.
-  async #claim() {
+  async #claim(ended) {
     const answer = await this.client.call('POST', '/api/claim', {
       workerId: this.name,
       taskTypes: [...this.#handlers.keys()],
@@ -240,18 +255,35 @@ export class Worker extends EventEmitter {
       waitMs: this.claimWaitMs,
       leaseMs: this.leaseMs,
       ...(this.queues.length > 0 ? { queues: this.queues } : {}),
-    }, { repeat: false, waitMs: this.claimWaitMs });
+      ...(ended === undefined ? {} : { finish: [{ id: ended.job.id, lease: ended.job.lease, ...ended.end }] }),
+    }, { repeat: false, waitMs: this.claimWaitMs, ...(ended === undefined ? {} : { patienceMs: 0 }) });
     this.obey(answer.signal);
+    if (ended !== undefined) {
+      await this.#checkEnd(ended, answer.finished[0]);
+    }
     return answer.tasks[0];
   }
 
+  async #checkEnd({ job, end }, said) {
+    if (said.status === 429 || said.status >= 500) {
+      await this.#finish(job, end);
+    } else if (said.status >= 400) {
+      this.#tellEnd(apiError(said.status, said), job);
+    }
+  }
+
+  #tellEnd(problem, job) {
+    this.#tell(problem instanceof Conflict ? problem : new ErrandError(`its end could not be told: ${problem.message}`, { cause: problem }), job);
+  }
+
+  /** Its end, to be told with the next claim; undefined: there is nothing to tell, or it was told. */
   async #run(job) {
     this.#jobs.add(job);
     job.begin();
     let end;
     try {
       const result = await this.#handlers.get(job.type)(job);
-      end = { verb: 'complete', ...(result === undefined ? {} : { result }) };
+      end = { outcome: 'complete', ...(result === undefined ? {} : { result }) };
       JSON.stringify(result);
       if (job.signal.reason instanceof LeaseLost) {
         throw job.signal.reason;
@@ -261,9 +293,13 @@ export class Worker extends EventEmitter {
     }
     const said = await job.end();
     this.#jobs.delete(job);
+    if (end !== undefined && this.#rhythm && Object.keys(said).length === 0) {
+      return { job, end };
+    }
     if (end !== undefined) {
       await this.#finish(job, end, said);
     }
+    return undefined;
   }
 
   // What the job was told decides over how the handler came to its end: it may have wrapped what was thrown in it.
@@ -275,7 +311,7 @@ export class Worker extends EventEmitter {
       return undefined;
     }
     if (reason instanceof Release) {
-      return { verb: 'release', ...(reason.delayMs ? { delayMs: reason.delayMs } : {}) };
+      return { outcome: 'release', ...(reason.delayMs ? { delayMs: reason.delayMs } : {}) };
     }
     if (reason instanceof Cancelled) {
       return failure('cancelled', 'stopped', undefined, true);
@@ -290,19 +326,19 @@ export class Worker extends EventEmitter {
     return failure(thrown?.code ?? thrown?.name ?? 'error', String(thrown?.message ?? thrown), thrown?.stack?.slice(-DETAIL_MAX), true);
   }
 
-  async #finish(job, { verb, ...body }, said = {}) {
+  async #finish(job, { outcome, ...body }, said = {}) {
     try {
       if (Object.keys(said).length > 0) { // the last words of a handler come before its end
         await this.client.call('POST', `/api/tasks/${job.id}/heartbeat`, { lease: job.lease, ...said }, { repeat: true });
       }
-      await this.client.call('POST', `/api/tasks/${job.id}/${verb}`, { lease: job.lease, ...body }, { repeat: true, patienceMs: this.leaseMs });
+      await this.client.call('POST', `/api/tasks/${job.id}/${outcome}`, { lease: job.lease, ...body }, { repeat: true, patienceMs: this.leaseMs });
     } catch (problem) {
-      this.#tell(problem instanceof Conflict ? problem : new ErrandError(`its end could not be told: ${problem.message}`, { cause: problem }), job);
+      this.#tellEnd(problem, job);
     }
   }
 }
 
 function failure(code, message, detail, retry) {
   const error = { code: String(code).slice(0, 100), message: message.slice(0, MESSAGE_MAX), ...(detail === undefined ? {} : { detail }) };
-  return { verb: 'fail', error, retry };
+  return { outcome: 'fail', error, retry };
 }

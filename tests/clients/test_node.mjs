@@ -211,6 +211,72 @@ test('handlers end their tasks as they say', async (s) => {
   assert.deepEqual(told.slice(0, 2), ['no such thing', 'never']);
 });
 
+/** A client that remembers what was asked; `breakClaim` may break one claim that carries an end: before it is sent, or when it is
+ *  answered. */
+function recording(server, breakClaim) {
+  const client = clientOf(server);
+  const call = client.call.bind(client);
+  client.asked = [];
+  client.call = async (method, path, body, options) => {
+    client.asked.push(path.split('/').pop() + (body?.finish ? '+finish' : ''));
+    const how = client.asked.at(-1) === 'claim+finish' ? breakClaim : undefined;
+    breakClaim = how === undefined ? breakClaim : undefined;
+    if (how === 'unsent') {
+      throw new Unavailable('the network is gone');
+    }
+    const answer = await call(method, path, body, options);
+    if (how === 'unanswered') {
+      throw new Unavailable('the answer is gone');
+    }
+    return how === 'busy' ? { ...answer, finished: [{ status: 503 }] } : answer;
+  };
+  return client;
+}
+
+test('in its rhythm a worker needs one request a task', async (s) => {
+  const c = clientOf(s);
+  const worker = new Worker({ client: recording(s), claimWaitMs: 300 }).task('t', (job) => job.payload);
+  const made = await c.pushMany(Array.from({ length: 20 }, (_, n) => order('t', n)));
+  await working(worker, async () => {
+    for (const [n, task] of made.entries()) {
+      const done = await c.wait(task.id);
+      assert.deepEqual([done.state, done.result], ['COMPLETED', n]);
+    }
+  });
+  assert.deepEqual(worker.client.asked.slice(0, 21), ['claim', ...Array(20).fill('claim+finish')]);
+  assert(!worker.client.asked.includes('complete'));
+});
+
+test('an end whose claim failed is told by itself', async (s) => {
+  const c = clientOf(s);
+  for (const how of ['unsent', 'unanswered', 'busy']) {
+    let ran = 0;
+    const worker = new Worker({ client: recording(s, how), claimWaitMs: 100 }).task('t', () => { ran += 1; return 'kept'; });
+    await working(worker, async () => {
+      const done = await c.wait((await c.push('t')).id);
+      assert.deepEqual([done.state, done.result, done.attempt], ['COMPLETED', 'kept', 1]);
+      await waitFor(() => worker.client.asked.includes('complete'), 'the end by itself');
+    });
+    assert.equal(ran, 1);
+  }
+});
+
+test('an end that comes too late is reported with its claim', async (s) => {
+  const [c, told] = [clientOf(s), []];
+  const worker = new Worker({ client: recording(s), claimWaitMs: 100, leaseMs: 30000 });
+  worker.on('error', (problem) => told.push(problem.constructor));
+  worker.task('t', async () => {
+    await c.call('POST', '/api/test/clock', { advanceMs: 31000 }); // its lease ends meanwhile
+    return 1;
+  });
+  await working(worker, async () => {
+    const { id } = await c.push('t', 1, { maxRetries: 0 });
+    await waitFor(() => told.length > 0, 'the report');
+    assert.equal((await c.get(id)).state, 'FAILED');
+  });
+  assert.deepEqual(told, [LeaseLost]);
+}, { clock: START });
+
 test('a cancel aborts the signal of the handler', async (s) => {
   const [c, worker, seen] = [clientOf(s), workerOf(s, { leaseMs: 3000 }), []];
   worker.task('long', async (job) => {

@@ -274,6 +274,67 @@ def handlers_end_their_tasks_as_they_say(s):
         same(c.wait(c.push("odd")["id"], 60)["error"]["code"], "bad_result")
 
 
+class Recording(errand.Client):
+    """Remembers what was asked; `break_claim` may break one that carries an end: before it is sent, or when it is answered."""
+
+    def __init__(self, s):
+        super().__init__(f"http://127.0.0.1:{s.port}", s.token)
+        self.asked, self.break_claim = [], None
+
+    def call(self, method, path, body=None, **options):
+        self.asked.append(path.rsplit("/", 1)[1] + ("+finish" if "finish" in (body or {}) else ""))
+        how, self.break_claim = (self.break_claim, None) if self.asked[-1] == "claim+finish" else (None, self.break_claim)
+        if how == "unsent":
+            raise errand.Unavailable("the network is gone")
+        answer = super().call(method, path, body, **options)
+        if how == "unanswered":
+            raise errand.Unavailable("the answer is gone")
+        return how(answer) if callable(how) else answer
+
+
+@test(args=("--workers", "0"))
+def in_its_rhythm_a_worker_needs_one_request_a_task(s):
+    c, worker = client_of(s), errand.Worker(Recording(s), claim_wait=0.3)
+    worker.task("t")(lambda job: job.payload)
+    made = c.push_many(errand.order("t", n) for n in range(20))
+    with working(s, worker):
+        for n, task in enumerate(made):
+            has(c.wait(task["id"], 60), state="COMPLETED", result=n)
+    same(worker.client.asked[:21], ["claim"] + 20 * ["claim+finish"])
+    check("complete" not in worker.client.asked, worker.client.asked)
+
+
+@test(args=("--workers", "0"))
+def an_end_whose_claim_failed_is_told_by_itself(s):
+    for how in ("unsent", "unanswered", lambda answer: dict(answer, finished=[{"status": 503}])):
+        c, worker = client_of(s), errand.Worker(Recording(s), claim_wait=0.1, lease=30)
+        worker.client.break_claim = how
+        ran = []
+        worker.task("t")(lambda job, ran=ran: ran.append(job.id) or "kept")
+        task = c.push("t")
+        with working(s, worker):
+            has(c.wait(task["id"], 60), state="COMPLETED", result="kept", attempt=1)
+            wait_for(lambda: "complete" in worker.client.asked, "the end by itself")
+        same(ran, [task["id"]])
+
+
+@test(clock=harness.START, args=("--workers", "0"))
+def an_end_that_comes_too_late_is_reported_with_its_claim(s):
+    c, worker, seen = client_of(s), errand.Worker(Recording(s), claim_wait=0.1, lease=30), []
+    worker.on_error = lambda job, problem: seen.append(problem)
+
+    @worker.task("t")
+    def late(job):
+        s.post("/api/test/clock", {"advanceMs": 31000}, 200)  # its lease ends meanwhile
+        return 1
+
+    task = c.push("t", max_retries=0)
+    with working(s, worker):
+        wait_for(lambda: seen, "the report")
+    check(isinstance(seen[0], errand.LeaseLost), seen)
+    has(c.get(task["id"]), state="FAILED")
+
+
 @test(args=("--workers", "0"))
 def coroutines_run_beside_each_other_in_one_loop(s):
     c, worker, met, all_here = client_of(s), worker_of(s, concurrency=3), [], []

@@ -21,6 +21,6 @@ from .errors import (ApiError, Cancelled, Conflict, ErrandError, LeaseLost, NotF
                      Unavailable, WaitTimeout)
 from .worker import Job, Worker
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["ApiError", "Cancelled", "Client", "Conflict", "ErrandError", "Job", "LeaseLost", "NotFound", "Permanent",
            "Refused", "Release", "Team", "Unavailable", "WaitTimeout", "Worker", "order", "__version__"]

@@ -20,10 +20,10 @@ import threading
 import time
 import traceback
 import uuid
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .client import Client, Task
-from .errors import ApiError, Cancelled, Conflict, ErrandError, LeaseLost, Permanent, Release, Unavailable
+from .errors import ApiError, Cancelled, Conflict, ErrandError, LeaseLost, Permanent, Release, Unavailable, api_error
 from .transport import Backoff
 
 log = logging.getLogger("errand")
@@ -140,6 +140,9 @@ class Job:
             self.thread = self.future = None
 
 
+Ended = Tuple[Job, Dict[str, Any]]
+
+
 class Worker:
     """Runs handlers for the types it knows. Times in seconds: `lease` of an attempt, renewed by itself; `grace` for what runs
     when it stops; `claim_wait` for a task to come, for which a stop waits too (an answer that nobody read would lease a task
@@ -159,6 +162,7 @@ class Worker:
         self.quiet, self.ended = threading.Event(), threading.Event()
         self.beat_now = threading.Condition(self.lock)
         self.loop: Optional[asyncio.AbstractEventLoop] = None
+        self.rhythm = True  # ends go with claims; a server before 0.2 does not know that
         self.on_error: Callable[[Job, BaseException], None] = _log_error
 
     # ---- Registering ----
@@ -229,36 +233,64 @@ class Worker:
 
     # ---- A worker's thread ----
 
+    # In its rhythm a worker needs one request a task: the end of one attempt goes with the claim for the next. It is on disk before
+    # the claim waits. Where the claim fails it is told by itself, as often as needed: the same end under the same lease counts once.
+
     def _work(self) -> None:
         backoff = Backoff()
+        ended: Optional[Ended] = None  # the attempt whose end goes with the next claim
         while not self.quiet.is_set():
+            carried, ended = ended, None
             try:
-                task = self._claim()
+                task = self._claim(carried)
                 backoff = Backoff()
             except (Unavailable, ApiError) as problem:
-                if isinstance(problem, ApiError) and problem.status in (400, 401, 403):
+                if carried is not None:
+                    self.rhythm = self.rhythm and not (isinstance(problem, ApiError) and problem.status == 400)
+                    self._finish(*carried)
+                elif isinstance(problem, ApiError) and problem.status in (400, 401, 403):
                     log.error("cannot claim: %s", problem)
                     self.stop()
-                    return
-                log.warning("cannot claim: %s", problem)
-                self.quiet.wait(backoff.pause_s())
+                else:
+                    log.warning("cannot claim: %s", problem)
+                    self.quiet.wait(backoff.pause_s())
                 continue
             if task is not None and self.quiet.is_set():
                 self._finish(Job(self, task), {"outcome": "release"})
             elif task is not None:
-                self._run(Job(self, task))
+                ended = self._run(Job(self, task))
+        if ended is not None:
+            self._finish(*ended)
 
-    def _claim(self) -> Optional[Task]:
+    def _claim(self, ended: Optional[Ended]) -> Optional[Task]:
         wanted: Dict[str, Any] = {"workerId": self.name, "taskTypes": sorted(self.handlers), "max": 1,
                                   "waitMs": round(self.claim_wait_s * 1000), "leaseMs": self.lease_ms}
         if self.queues:
             wanted["queues"] = self.queues
+        if ended is not None:
+            wanted["finish"] = [{"id": ended[0].id, "lease": ended[0].lease, **ended[1]}]
         # Not repeated by itself: a claim whose answer was lost has leased a task to nobody, and its lease must end.
-        answer = self.client.call("POST", "/api/claim", wanted, repeat=False, wait=self.claim_wait_s)
+        answer = self.client.call("POST", "/api/claim", wanted, repeat=False, wait=self.claim_wait_s,
+                                  patience=None if ended is None else 0)
         self.obey(answer.get("signal"))
+        if ended is not None:
+            self._check_end(*ended, answer["finished"][0])
         return answer["tasks"][0] if answer["tasks"] else None
 
-    def _run(self, job: Job) -> None:
+    def _check_end(self, job: Job, end: Dict[str, Any], said: Dict[str, Any]) -> None:
+        if said["status"] == 429 or said["status"] >= 500:
+            self._finish(job, end)
+        elif said["status"] >= 400:
+            self._tell_problem(job, api_error(said["status"], said))
+
+    def _tell_problem(self, job: Job, problem: ErrandError) -> None:
+        if isinstance(problem, Conflict):
+            self.on_error(job, problem)
+        else:
+            log.error("task %s: its end could not be told: %s", job.id, problem)
+
+    def _run(self, job: Job) -> Optional[Ended]:
+        """Its end, to be told with the next claim; None: there is nothing to tell, or it was told."""
         with self.beat_now:
             self.jobs[job.id] = job
             self.beat_now.notify()
@@ -267,8 +299,12 @@ class Worker:
         finally:
             with self.lock:
                 del self.jobs[job.id]
-        if end is not None:
-            self._finish(job, end)
+        if end is None:
+            return None
+        if self.rhythm and not job.waiting:
+            return job, end
+        self._finish(job, end)
+        return None
 
     def _outcome(self, job: Job) -> Optional[Dict[str, Any]]:
         """What to tell of the attempt; None: nothing, it is somebody else's."""
@@ -319,10 +355,8 @@ class Worker:
             if said:  # the last words of a handler come before its end
                 self.client.call("POST", f"/api/tasks/{job.id}/heartbeat", {"lease": job.lease, **said}, repeat=True)
             self.client.call("POST", f"/api/tasks/{job.id}/{verb}", body, repeat=True, patience=self.lease_ms / 1000)
-        except Conflict as lost:
-            self.on_error(job, lost)
         except (Unavailable, ApiError) as problem:
-            log.error("task %s: its end could not be told: %s", job.id, problem)
+            self._tell_problem(job, problem)
 
     # ---- Coroutines ----
 
