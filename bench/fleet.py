@@ -8,6 +8,7 @@
 """Rows of the fleet."""
 import contextlib
 import os
+import subprocess
 import sys
 import time
 
@@ -131,19 +132,63 @@ def wait_filled(node):
         time.sleep(.1)
 
 
+# ---- Several nodes: what saturates first ----
+
+
+class Busy:
+    """How much of a core was used while something ran."""
+
+    def __init__(self):
+        self.before = self.look()
+
+    @staticmethod
+    def look():
+        with open("/proc/stat", encoding="ascii") as file:
+            rows = [line.split() for line in file if line[:3] == "cpu" and line[3] != " "]
+        return [(sum(map(int, row[1:4])) + sum(map(int, row[6:9])), sum(map(int, row[1:9]))) for row in rows]
+
+    def share(self, core):
+        (was, all_was), (now, all_now) = self.before[core], self.look()[core]
+        return (now - was) / max(1, all_now - all_was)
+
+
+@contextlib.contextmanager
+def pinned(*processes):
+    """What stores runs on the first core, what is started meanwhile on the second."""
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2:
+        yield None
+        return
+    for pid in processes:
+        os.sched_setaffinity(pid, {cores[0]})
+    os.sched_setaffinity(0, {cores[1]})
+    try:
+        yield cores
+    finally:
+        os.sched_setaffinity(0, set(cores))
+        for pid in processes:
+            os.sched_setaffinity(pid, set(cores))
+
+
 def scaling(bench, serve, postgres, redis):
-    """The same work over 1, 2 and 3 nodes: what saturates first on one machine."""
-    reached = []
-    for count in (1, 2, 3):
-        with nodes(bench, serve, postgres, redis, count, f"scale{count}") as fleet:
-            worker = fleet[-1].url
-            reached.append(bench.drive(fleet[0], "life", bench.n(20000, 1500), "--connections", 64,
-                                       "--worker-url", worker)["tasksPerSecond"])
-    bench.table.add("fleet: whole life over 1, 2, 3 nodes, one machine", ", ".join(rate(each) for each in reached), "", "",
-                    "shown", True)
+    """The same work over 1, 2 and 3 nodes, PostgreSQL and Redis on one core, nodes and client on the other."""
+    of_postgres = subprocess.run(["pgrep", "-P", str(postgres.process.pid)], capture_output=True, text=True, check=False).stdout.split()
+    with pinned(postgres.process.pid, *map(int, of_postgres), redis.pid) as cores:
+        for mode, connections in (("create", 64), ("life", 64), ("life", 256)):
+            for count in (1, 2, 3):
+                with nodes(bench, serve, postgres, redis, count, f"scale{mode}{connections}n{count}") as fleet:
+                    wait_filled(fleet[0])
+                    busy = Busy()
+                    reached = bench.drive(fleet[0], mode, bench.n(12000, 1500), "--connections", connections,
+                                          *(["--worker-url", fleet[-1].url] if mode == "life" else []))["tasksPerSecond"]
+                    used = f"PostgreSQL's core {busy.share(cores[0]):.0%}, the nodes' {busy.share(cores[1]):.0%}" if cores else ""
+                bench.table.add(f"fleet: {mode} over {count} pinned nodes, {connections} connections", rate(reached), used, "",
+                                "shown", True)
 
 
 def run(bench, serve):
     with servers() as (postgres, redis):
+        only = os.environ.get("ERRAND_BENCH_FLEET", "").split(",")
         for part in (throughput, latency, backlog, scaling):
-            part(bench, serve, postgres, redis)
+            if only == [""] or part.__name__ in only:
+                part(bench, serve, postgres, redis)

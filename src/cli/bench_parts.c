@@ -233,11 +233,15 @@ enum lane_step worker_next(struct bench *bench, struct lane *lane, int64_t now_u
     const struct bench_plan *plan = bench->plan;
     bool late = plan->duration_us > 0 && now_us >= bench->start_us + plan->duration_us;
     bool enough = plan->producers == 0 && (late || bench->claimed >= plan->count);
+    /* A claim that waits for a task which never comes answers only then how its finishes went: the
+     * last tasks are finished by themselves, or that wait would be measured as work. */
+    uint64_t rest = (late ? bench->issued : plan->count) - bench->claimed;
+    bool scarce = plan->wait && rest <= plan->workers * plan->batch;
     if (lane->left || (enough && lane->tasks_count == 0)) {
         return LANE_LEAVE;
     }
     lane->finishing = lane->tasks_count > 0;
-    lane->claiming = !lane->finishing || !(plan->apart || enough);
+    lane->claiming = !lane->finishing || !(plan->apart || enough || scarce);
     lane->claimed_us = lane->claiming ? now_us : lane->claimed_us;
     if (plan->faktory) {
         faktory_say_work(bench, lane);

@@ -299,4 +299,11 @@ def bench_measures_a_server(s):
         check(isinstance(json.loads(out), dict), out)
 
 
+@test()
+def bench_does_not_measure_the_wait_for_a_task_that_never_comes(s):
+    """Its last tasks are finished by themselves: two creates, two claims and two finishes."""
+    out = json.loads(s.cli("bench", "--mode", "life", "--count", "2", "--connections", "1", "--json"))
+    check(out["requests"] >= 6, out)
+
+
 main()
