@@ -52,6 +52,23 @@ need() {
             -o Dpkg::Use-Pty=0 install $missing >&2
 }
 
+# need_unpacked: the commands of [unpacked], in a folder that is put into PATH.
+need_unpacked() {
+    unpacked=$root/build-unpacked
+    PATH=$PATH:$unpacked/usr/bin:$unpacked/usr/sbin
+    export PATH
+    for entry in $(wanted unpacked); do
+        command -v "${entry#*:}" >/dev/null 2>&1 && continue
+        say "fetching ${entry#*:}"
+        mkdir -p "$unpacked" && (
+            cd "$unpacked" || exit 1
+            apt-get -qq download "${entry%%:*}" >&2 ||
+                { as_root apt-get -qq update >&2 && apt-get -qq download "${entry%%:*}" >&2; } || exit 1
+            dpkg -x "${entry%%:*}"_*.deb . && rm -f "${entry%%:*}"_*.deb
+        ) || return 1
+    done
+}
+
 # need_npm: the clients of others that tests drive, as tests/npm/package-lock.json has them.
 need_npm() {
     npm=$root/tests/npm
@@ -61,9 +78,11 @@ need_npm() {
         cp "$npm/package-lock.json" "$npm/node_modules/.lock"
 }
 
-# configure DIR NAME: a build folder as meson/NAME.ini says; made anew when that has changed.
+# configure DIR NAME: a build folder as meson/NAME.ini says; made anew when that has changed, or when the tree was moved or
+# copied: a build folder names its sources by their whole path, and would build those of the other tree.
 configure() {
-    if [ -f "$root/$1/build.ninja" ] && cmp -s "$root/meson/$2.ini" "$root/$1/.native.ini"; then
+    if [ -f "$root/$1/build.ninja" ] && cmp -s "$root/meson/$2.ini" "$root/$1/.native.ini" &&
+        [ "$(cat "$root/$1/.root" 2>/dev/null)" = "$root" ]; then
         return 0
     fi
     rm -rf "${root:?}/$1"
@@ -72,6 +91,7 @@ configure() {
         return 1
     }
     cp "$root/meson/$2.ini" "$root/$1/.native.ini"
+    echo "$root" >"$root/$1/.root"
 }
 
 # build DIR [TARGET…]: says nothing unless it fails.

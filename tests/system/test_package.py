@@ -1,9 +1,14 @@
 # tests/system/test_package.py: what is installed: by meson, and by the Debian packages that script/package makes.
 #
 # SPDX-License-Identifier: MIT
+import atexit
+import functools
 import glob
 import os
+import re
+import shutil
 import subprocess
+import tempfile
 
 from errand import check, main, same, test
 
@@ -33,10 +38,34 @@ def unpack(nest, package):
     return folder
 
 
+@functools.cache
+def built():
+    """The packages of this tree; made once, for all tests here."""
+    out = tempfile.mkdtemp(prefix="errand-packages-")
+    atexit.register(shutil.rmtree, out, ignore_errors=True)
+    return run(os.path.join(ROOT, "script", "package"), out).split()
+
+
+def as_root(*command):
+    """As script/test does when it installs packages."""
+    return command if os.geteuid() == 0 else ("sudo", "-n", *command)
+
+
+def copy_of_tree(nest):
+    """What git has of it, changes included."""
+    tree = os.path.join(nest.root, "a tree")
+    os.makedirs(tree)
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True).stdout
+    for name in listed.decode().split("\0"):
+        if name and os.path.lexists(os.path.join(ROOT, name)):
+            os.makedirs(os.path.dirname(os.path.join(tree, name)), exist_ok=True)
+            shutil.copy2(os.path.join(ROOT, name), os.path.join(tree, name), follow_symlinks=False)
+    return tree
+
+
 @test(server=False)
 def packages_are_whole_and_lintian_has_no_error(nest):
-    out = nest.folder()
-    packages = run(os.path.join(ROOT, "script", "package"), out).split()
+    packages = built()
     same(len(packages), 3)
     named = {os.path.basename(p).split("_")[0]: p for p in packages}
     server = unpack(nest, named["errand"])
@@ -81,6 +110,57 @@ def completes(nest, server):
     zsh = os.path.join(server, FILES[3])
     asked = f"compadd() {{ print -l -- $found }}; words=(errand push --pri); CURRENT=3; source {zsh}"
     same(run("zsh", "-f", "-c", asked, env=env).split(), ["--priority"])
+
+
+@test(server=False)
+def packages_install_start_upgrade_and_purge_in_a_bare_root(_):
+    said = run(*as_root(os.path.join(ROOT, "tools", "try_packages"), *built()))
+    for line in ("installed, started as its own user, did a task", "upgraded: settings and tasks are there", "purged: nothing is left",
+                 "the image's commands run as nobody"):
+        check(line in said, f"it did not say {line!r} but\n{said}")
+
+
+# What script/build does, but for the size of what is built.
+PART = """#!/bin/sh
+. "$(dirname "$0")/lib.sh"
+configure build release && build build src/base/libbase.a
+"""
+
+
+@test(server=False)
+def a_tree_that_was_moved_or_copied_builds(nest):
+    tree = copy_of_tree(nest)
+    with open(os.path.join(tree, "script", "part"), "w", encoding="utf-8") as file:
+        file.write(PART)
+    run("sh", os.path.join(tree, "script", "part"))
+    copied, moved = os.path.join(nest.root, "copied"), os.path.join(nest.root, "moved")
+    shutil.copytree(tree, copied, symlinks=True)
+    os.rename(tree, moved)
+    for each in copied, moved:
+        with open(os.path.join(each, "src", "base", "str.c"), "a", encoding="utf-8") as file:
+            file.write("/* changed */\n")
+        run("sh", os.path.join(each, "script", "part"))
+        check(os.path.exists(os.path.join(each, "build", "src", "base", "libbase.a")))
+    check(not os.path.exists(tree), "something was written where the tree had been")
+
+
+@test(server=False)
+def the_image_is_built_from_what_docker_is_given(nest):
+    tree = copy_of_tree(nest)
+    with open(os.path.join(tree, ".dockerignore"), encoding="utf-8") as file:
+        for pattern in file.read().split():
+            for path in glob.glob(os.path.join(tree, pattern)):
+                shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+    with open(os.path.join(tree, "Dockerfile"), encoding="utf-8") as file:
+        stages = file.read().split("\nFROM ")
+    for source in re.findall(r"(?m)^COPY ([^-]\S*) ", "".join(stages)):
+        check(os.path.exists(os.path.join(tree, source)), f"COPY {source}: it is not there")
+    check("script/build" in stages[1], "the first stage builds otherwise than this test thinks")
+    run("meson", "setup", os.path.join(tree, "build"), tree, "--native-file", os.path.join(tree, "meson", "release.ini"))
+    check("errand:" in run("ninja", "-C", os.path.join(tree, "build"), "-t", "targets", "all"))
+    # What the build leaves is what the next stage takes.
+    taken = re.search(r"COPY --from=build (\S+) ", stages[2]).group(1)
+    same(os.path.basename(os.path.dirname(taken)), "build")
 
 
 main()
