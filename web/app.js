@@ -49,6 +49,7 @@ function heading(text, ...beside) {
 
 function leave() {
   leaving.abort();
+  main.removeAttribute('aria-busy');
   leaving = new AbortController();
   unfollow();
 }
@@ -81,12 +82,16 @@ async function open() {
     put(main, heading(found[1].title), h('p', {}, `A token of the role ${session.role} may not see this page.`));
     return;
   }
+  main.setAttribute('aria-busy', 'true'); // a screen reader waits with what is not there yet, and so do tests
   try {
     await found[1].open(page);
   } catch (problem) {
     if (!signal.aborted) {
       put(main, heading(found[1].title), h('p', { class: 'trouble' }, problem.message));
     }
+  }
+  if (!signal.aborted) {
+    main.removeAttribute('aria-busy');
   }
 }
 

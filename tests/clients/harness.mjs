@@ -90,7 +90,7 @@ export async function main() {
     await server.close().catch((problem) => { trouble ??= problem; });
     if (trouble !== undefined) {
       failed += 1;
-      console.log(`${trouble.stack ?? trouble}`.replace(/^/gm, '# '));
+      console.error(trouble.stack ?? trouble); // meson shows what a failed test wrote there, and no comment of TAP
     }
     console.log(`${trouble === undefined ? 'ok' : 'not ok'} ${at + 1} - ${name}`);
   }

@@ -639,7 +639,7 @@ def main():
             print(f"ok {number} - {name}", flush=True)
         except Exception:
             failed += 1
-            print("\n".join("# " + line for line in where_and_what()))
+            print(f"{name}:", *where_and_what(), sep="\n  ", file=sys.stderr, flush=True) # shown by meson, a comment of TAP is not
             print(f"not ok {number} - {name}", flush=True)
         if time.monotonic() - began > 5:
             print(f"# that took {time.monotonic() - began:.1f} s", flush=True)

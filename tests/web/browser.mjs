@@ -53,7 +53,7 @@ export async function openPage(options = {}) {
 /** Opens a path and waits until the page has its heading and what it asked for is there. */
 export async function visit(page, url) {
   await page.goto(url);
-  await page.locator('main h1').first().waitFor();
+  await page.locator('main:not([aria-busy]) h1').first().waitFor();
 }
 
 /** What axe-core finds wrong by WCAG A and AA. */
@@ -92,7 +92,7 @@ export async function main() {
     } catch (problem) {
       trouble = problem;
       failed += 1;
-      console.log(`${problem.stack ?? problem}`.replace(/^/gm, '# '));
+      console.error(problem.stack ?? problem); // meson shows what a failed test wrote there, and no comment of TAP
     }
     console.log(`${trouble === undefined ? 'ok' : 'not ok'} ${at + 1} - ${name} # ${Math.round(performance.now() - began)} ms`);
   }
@@ -100,7 +100,7 @@ export async function main() {
   for (const end of endings) {
     await end().catch((problem) => {
       failed += 1;
-      console.log(`# ${problem.stack}`);
+      console.error(problem.stack ?? problem);
     });
   }
   process.exit(failed === 0 ? 0 : 1);
