@@ -361,6 +361,7 @@ bool engine_step(struct engine *engine, struct list *commands)
         engine->events = NULL;
     }
     answer(&answered);
+    broker_flush(engine->broker); /* what publish() left of it */
     if (engine->dead) {
         engine->with.host.failed(engine->with.host.arg, &err);
         return false;

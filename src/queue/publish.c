@@ -17,6 +17,8 @@
 #include "queue/engine.h"
 #include "queue/guests.h"
 
+#define ALONE_MAX 16 /* tasks of a batch that others hear of before it is answered */
+
 /* ---- What always holds ----
  *
  * Whatever is about to be published was decided by us: where one of these is broken the mistake is
@@ -481,7 +483,11 @@ void publish(struct batch *batch)
     publish_strays(batch);
     flow_publish(batch);
     publish_aborts(batch, true);
-    broker_flush(engine->broker);
+    /* Who is told of a new task can claim it on any node at once. Where many come together their
+     * answers go first, and clients and the broker work at the same time (engine_step). */
+    if (batch->all_count + batch->orders_count <= ALONE_MAX) {
+        broker_flush(engine->broker);
+    }
     lanes_trim(&engine->lanes);
     guests_settle(batch, true);
     engine->events = batch->events;
