@@ -80,6 +80,80 @@ TEST(what_was_created_here_is_told_from_memory_as_its_row_tells_it)
     CHECK(str_eq(buf_view(&kept), buf_view(&stored)));
 }
 
+/* Three plain tasks that the caller makes differ, in one transaction: their rows say what was
+ * ordered. */
+static void check_stored(void (*differ)(struct task *, int))
+{
+    SCOPED(pair_fini) struct pair p;
+    pair_init(&p);
+    struct err err = ERR_INIT;
+    static const char *const payloads[] = {"{\"a\":1}", "2", "[3]"};
+    struct task tasks[ARRAY_LEN(payloads)];
+    const struct task *all[ARRAY_LEN(payloads)];
+    for (int i = 0; i < (int)ARRAY_LEN(payloads); i++) {
+        tasks[i] = bench_task(&p.b);
+        tasks[i].payload = str_of(payloads[i]);
+        differ(&tasks[i], i);
+        tasks[i].queued_ms = tasks[i].updated_ms = tasks[i].created_ms;
+        all[i] = &tasks[i];
+    }
+    struct tx *tx = pair_begin(p.b.store);
+    CHECK_OK(tx_insert(tx, all, ARRAY_LEN(payloads), &err));
+    pair_commit(tx);
+    for (size_t i = 0; i < ARRAY_LEN(payloads); i++) {
+        SCOPED(buf_fini) struct buf ordered = BUF_INIT(MIB);
+        SCOPED(buf_fini) struct buf stored = BUF_INIT(MIB);
+        struct task row;
+        CHECK(bench_load(&p.b, tasks[i].id, &row));
+        CHECK(pack_whole(&ordered, &tasks[i]) && pack_whole(&stored, &row));
+        CHECK(str_eq(buf_view(&ordered), buf_view(&stored)));
+    }
+    check_healthy(&p.b);
+}
+
+static void differ_nowhere(struct task *task, int i)
+{
+    (void)i;
+    task->backoff.base_ms = 17;
+    task->priority = TASK_HIGH;
+}
+
+static void differ_in_queue(struct task *task, int i)
+{
+    task->queue = str_of(i == 2 ? "other" : "default");
+}
+
+static void differ_in_type(struct task *task, int i)
+{
+    task->type = str_of(i == 2 ? "other" : "one");
+}
+
+static void differ_in_numbers(struct task *task, int i)
+{
+    task->created_ms += i;
+    task->priority = i == 0 ? TASK_LOW : TASK_CRITICAL;
+    task->max_retries = i;
+    task->timeout_ms = i;
+}
+
+static void differ_in_backoff(struct task *task, int i)
+{
+    task->backoff.factor = i + 1;
+}
+
+TEST(tasks_of_one_make_are_stored_as_they_were_ordered)
+{
+    check_stored(differ_nowhere);
+}
+
+TEST(tasks_of_several_makes_are_stored_as_they_were_ordered)
+{
+    check_stored(differ_in_queue);
+    check_stored(differ_in_type);
+    check_stored(differ_in_numbers);
+    check_stored(differ_in_backoff);
+}
+
 TEST(what_was_created_here_starts_and_ends)
 {
     SCOPED(pair_fini) struct pair p;

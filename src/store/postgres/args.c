@@ -29,6 +29,7 @@ void args_clear(struct args *args)
         buf_clear(&args->at[i].bytes);
         args->at[i].null = args->at[i].list = false;
     }
+    args->same = false;
     args->count = args->next = 0;
     args->rows_count = 0;
 }
@@ -47,12 +48,13 @@ static struct buf *put(struct args *args, unsigned type, size_t len)
         args->count = args->next;
         arg->bytes.max = ARG_BYTES_MAX;
         arg->type = type;
-        if (args->rows) {
+        arg->rows = args->rows && !args->same;
+        if (arg->rows) {
             static const char head[ARRAY_HEAD];
             buf_add(&arg->bytes, head, ARRAY_HEAD);
         }
     }
-    if (args->rows) {
+    if (arg->rows) {
         put_u32(&arg->bytes, (uint32_t)len);
     }
     return &arg->bytes;
@@ -170,9 +172,16 @@ void arg_texts(struct args *args, const struct str *texts, size_t n)
     }
 }
 
+bool args_same(struct args *args)
+{
+    args->same = true;
+    return args->rows_count == 0;
+}
+
 void args_row_end(struct args *args)
 {
     args->next = 0;
+    args->same = false;
     args->rows_count++;
 }
 
@@ -212,11 +221,11 @@ bool args_view(struct args *args, struct args_view *out)
         if (arg->bytes.full) {
             return false;
         }
-        if (args->rows) {
+        if (arg->rows) {
             write_head(arg, args->rows_count);
         }
-        bool none = !args->rows && arg->null;
-        out->types[i] = args->rows || arg->list ? array_of(arg->type) : arg->type;
+        bool none = !arg->rows && arg->null;
+        out->types[i] = arg->rows || arg->list ? array_of(arg->type) : arg->type;
         out->values[i] = none ? NULL : buf_view(&arg->bytes).ptr;
         out->lengths[i] = (int)arg->bytes.len;
         out->formats[i] = 1;

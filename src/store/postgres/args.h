@@ -3,7 +3,8 @@
  *
  * A statement takes plain values, or rows of values: then each parameter is an array, one element a
  * row, for unnest() to take apart again. The same arg_…() calls fill both; a row ends with
- * args_row_end(). Nothing is quoted and nothing is parsed.
+ * args_row_end(). What is the same for all rows is a plain value behind the arrays, given with the
+ * first row (args_same). Nothing is quoted and nothing is parsed.
  *
  * Thread: whoever owns the struct.
  *
@@ -36,10 +37,12 @@ struct arg {
     struct buf bytes; /* in an array: behind room for its head */
     bool null;        /* a plain value: there is none; an array: it has such elements */
     bool list;        /* a plain value that is itself an array, complete */
+    bool rows;        /* an array, one element a row */
 };
 
 struct args {
-    bool rows; /* each parameter is an array */
+    bool rows; /* a parameter is an array, unless it is the same for all */
+    bool same; /* what comes now is */
     int count, next;
     size_t rows_count;
     struct arg at[ARGS_MAX];
@@ -62,6 +65,9 @@ void arg_id(struct args *args, struct task_id id);   /* TASK_ID_NONE: NULL */
 /* One value that is itself a list; not in rows. */
 void arg_ids(struct args *args, const struct task_id *ids, size_t n);
 void arg_texts(struct args *args, const struct str *texts, size_t n); /* NULL: NULL */
+/* Whether the rest of the row is still to be given: it is the same for all rows, so the first has
+ * brought it. */
+bool args_same(struct args *args);
 void args_row_end(struct args *args);
 
 /* As libpq wants them. Borrowed until the args change. False: too big. */

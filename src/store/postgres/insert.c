@@ -24,7 +24,9 @@ enum kind {
 
 struct chunk {
     struct args tasks[KINDS];
-    const struct task_backoff *plain; /* of its plain tasks; NULL: it has none yet */
+    const struct task *plain[CHUNK_ROWS]; /* its plain tasks, which are retried alike */
+    size_t plain_count;
+    bool alike; /* they differ by id and payload only */
     struct args tags, depends, documents;
     struct buf scratch; /* packed tags of the task at hand */
     size_t count, bytes;
@@ -32,8 +34,8 @@ struct chunk {
 
 static void chunk_init(struct chunk *chunk)
 {
-    chunk->plain = NULL;
-    chunk->count = chunk->bytes = 0;
+    chunk->plain_count = chunk->count = chunk->bytes = 0;
+    chunk->alike = true;
     for (int kind = 0; kind < KINDS; kind++) {
         args_init(&chunk->tasks[kind], true);
     }
@@ -56,8 +58,8 @@ static void chunk_fini(struct chunk *chunk)
 
 static void chunk_clear(struct chunk *chunk)
 {
-    chunk->plain = NULL;
-    chunk->count = chunk->bytes = 0;
+    chunk->plain_count = chunk->count = chunk->bytes = 0;
+    chunk->alike = true;
     for (int kind = 0; kind < KINDS; kind++) {
         args_clear(&chunk->tasks[kind]);
     }
@@ -112,29 +114,55 @@ static enum kind kind_of(const struct chunk *chunk, const struct task *task)
         !task_is_blank(task, PART_STANDING | PART_RARE_STANDING)) {
         return KIND_ANY;
     }
-    bool plain = task->state == TASK_QUEUED && task->queued_ms == task->created_ms &&
-                 task->updated_ms == task->created_ms && task->scheduled_ms == 0 &&
-                 task->unmet == 0 && task->expires_ms == 0 && !task->payload_raw &&
-                 !task->container && !task->continues && !task->runs_anyway &&
-                 str_absent(task->document) && task_is_blank(task, PART_RARE_ORDER) &&
-                 (chunk->plain == NULL || same_backoff(chunk->plain, &task->backoff));
+    bool plain =
+        task->state == TASK_QUEUED && task->queued_ms == task->created_ms &&
+        task->updated_ms == task->created_ms && task->scheduled_ms == 0 && task->unmet == 0 &&
+        task->expires_ms == 0 && !task->payload_raw && !task->container && !task->continues &&
+        !task->runs_anyway && str_absent(task->document) && task_is_blank(task, PART_RARE_ORDER) &&
+        (chunk->plain_count == 0 || same_backoff(&chunk->plain[0]->backoff, &task->backoff));
     return plain ? KIND_PLAIN : KIND_FRESH;
 }
 
-static void args_plain(struct args *args, const struct task *task)
+static bool same_make(const struct task *a, const struct task *b)
 {
-    arg_id(args, task->id);
+    return a->created_ms == b->created_ms && a->priority == b->priority &&
+           a->max_retries == b->max_retries && a->timeout_ms == b->timeout_ms &&
+           str_eq(a->type, b->type) && str_eq(a->queue, b->queue);
+}
+
+static void args_backoff(struct args *args, const struct task_backoff *backoff)
+{
+    arg_int(args, backoff->base_ms);
+    arg_int(args, backoff->max_ms);
+    arg_real(args, backoff->factor);
+    arg_real(args, backoff->jitter);
+}
+
+static void args_make(struct args *args, const struct task *task)
+{
     arg_text(args, task->type);
     arg_text(args, task->queue);
     arg_int(args, task->created_ms);
-    arg_bytes(args, task->payload);
     arg_small(args, (int32_t)task->priority);
     arg_small(args, task->max_retries);
     arg_int(args, task->timeout_ms);
-    arg_int(args, task->backoff.base_ms);
-    arg_int(args, task->backoff.max_ms);
-    arg_real(args, task->backoff.factor);
-    arg_real(args, task->backoff.jitter);
+}
+
+/* As insert_alike takes them, or insert_plain. */
+static void args_plain(const struct chunk *chunk, struct args *args)
+{
+    for (size_t i = 0; i < chunk->plain_count; i++) {
+        const struct task *task = chunk->plain[i];
+        arg_id(args, task->id);
+        arg_bytes(args, task->payload);
+        if (!chunk->alike || args_same(args)) {
+            args_make(args, task);
+        }
+        if (args_same(args)) {
+            args_backoff(args, &task->backoff);
+        }
+        args_row_end(args);
+    }
 }
 
 /* A live task has no result and no end; the schema has no room for them. */
@@ -143,8 +171,8 @@ static void add_task(struct pg_tx *tx, struct chunk *chunk, const struct task *t
     enum kind kind = kind_of(chunk, task);
     struct args *args = &chunk->tasks[kind];
     if (kind == KIND_PLAIN) {
-        chunk->plain = &task->backoff;
-        args_plain(args, task);
+        chunk->plain[chunk->plain_count++] = task;
+        chunk->alike = chunk->alike && same_make(chunk->plain[0], task);
         if (!tx->adopts) { /* nobody here will start it */
             fresh_add(&tx->store->fresh, task);
         }
@@ -154,11 +182,12 @@ static void add_task(struct pg_tx *tx, struct chunk *chunk, const struct task *t
     }
     if (kind == KIND_FRESH) {
         args_fresh(args, task);
+        args_row_end(args);
     } else if (kind == KIND_ANY) {
         args_standing(args, task);
         args_end(args, task);
+        args_row_end(args);
     }
-    args_row_end(args);
     add_relations(tx, chunk, task);
     if (task->state == TASK_RUNNING && !str_absent(task->document) && !tx->adopts) {
         add_document(tx, chunk, task);
@@ -182,10 +211,11 @@ static bool lease_documents(struct pg_tx *tx, struct chunk *chunk, struct err *e
 
 static bool chunk_write(struct pg_tx *tx, struct chunk *chunk, struct err *err)
 {
-    static const enum pg_id sql[KINDS] = {[KIND_PLAIN] = PG_INSERT_PLAIN,
-                                          [KIND_FRESH] = PG_INSERT_FRESH,
-                                          [KIND_ANY] = PG_INSERT_TASKS};
+    const enum pg_id sql[KINDS] = {[KIND_PLAIN] = chunk->alike ? PG_INSERT_ALIKE : PG_INSERT_PLAIN,
+                                   [KIND_FRESH] = PG_INSERT_FRESH,
+                                   [KIND_ANY] = PG_INSERT_TASKS};
     bool written = true;
+    args_plain(chunk, &chunk->tasks[KIND_PLAIN]);
     for (int kind = 0; kind < KINDS && written; kind++) {
         written = chunk->tasks[kind].rows_count == 0 ||
                   pg_tx_defer(tx, sql[kind], &chunk->tasks[kind], chunk->bytes, err);

@@ -14,6 +14,7 @@
 
 /* What every batch of an engine sends. The rest is rare enough to be planned each time. */
 static const struct pg_plan frequent[] = {
+    {.sql = PG_INSERT_ALIKE},
     {.sql = PG_INSERT_PLAIN},
     {.sql = PG_INSERT_FRESH},
     {.sql = PG_INSERT_TASKS},

@@ -172,12 +172,11 @@ static enum way way_of(const struct task_change *change)
 }
 
 static void args_narrow(const struct pg_tx *tx, struct args *args, enum way way,
-                        const struct task_change *change, bool sure)
+                        const struct task_change *change)
 {
     const struct task *was = change->was, *now = change->now;
     arg_id(args, was->id);
     arg_small(args, was->attempt);
-    arg_bool(args, sure);
     if (way == WAY_START) {
         arg_xid(args, ties_made(tx, was->id));
         arg_int(args, now->started_ms);
@@ -210,20 +209,13 @@ static void args_document(const struct pg_tx *tx, struct args *args, enum way wa
     arg_int(args, tx->store->node);
 }
 
-/* As the statement of the way takes them. */
-static void args_change(const struct pg_tx *tx, struct args *args, enum way way,
-                        const struct task_change *change, bool sure)
+static void args_wide(const struct pg_tx *tx, struct args *args, enum way way,
+                      const struct task_change *change)
 {
     bool ends = task_state_terminal(change->now->state);
-    if (way < WAYS_NARROW) {
-        args_narrow(tx, args, way, change, sure);
-        args_row_end(args);
-        return;
-    }
     arg_id(args, change->was->id);
     arg_small(args, change->was->state);
     arg_small(args, change->was->attempt);
-    arg_bool(args, sure);
     if (way >= WAY_SAVE_DOCUMENT) {
         args_document(tx, args, way, change);
     }
@@ -234,7 +226,6 @@ static void args_change(const struct pg_tx *tx, struct args *args, enum way way,
     if (ends) {
         args_end(args, change->now);
     }
-    args_row_end(args);
 }
 
 /* It leaves its place in the line of its document: another may come forward. */
@@ -388,7 +379,12 @@ static bool wave_write(struct pg_tx *tx, struct wave *wave, struct err *err)
     }
     for (size_t i = 0; i < wave->count; i++) {
         enum way way = wave->rows[i].way;
-        args_change(tx, &wave->ways[way], way, wave->rows[i].change, sure);
+        struct args *args = &wave->ways[way];
+        (way < WAYS_NARROW ? args_narrow : args_wide)(tx, args, way, wave->rows[i].change);
+        if (args_same(args)) {
+            arg_bool(args, sure);
+        }
+        args_row_end(args);
     }
     bool written = sure ? wave_defer(tx, wave, err) : wave_run(tx, wave, err);
     wave_clear(wave);

@@ -1,21 +1,50 @@
 -- store/postgres/task_insert.sql: new tasks, many at once.
 
--- name: insert_plain
--- New tasks that are queued at once and say nothing unusual: most of them. How they are retried is the same for all in one call.
+-- fragment: plain_body
+-- What is said of the body of a plain task: first what somebody may choose, then what it has not.
+type, queue, created_ms, backoff_base_ms, backoff_max_ms, backoff_factor, backoff_jitter, expires_ms, payload_raw, container, continues,
+runs_anyway
+
+-- fragment: plain_body_rest
+-- It has none of these.
+0, false, false, false, false
+
+-- fragment: plain_task
+-- And where it stands: queued, and nothing has happened to it yet.
+type, queue, queued_ms, updated_ms, priority, max_retries, timeout_ms, container, expires_ms, state, attempt, retries, scheduled_ms,
+started_ms, cancel_requested, token, outcome, lease_ms, lease_until_ms, attempt_ended_ms, log_bytes, unmet
+
+-- fragment: plain_task_rest
+-- As all plain tasks stand.
+false, 0, :QUEUED, 0, 0, 0, 0, false, 0, :OUTCOME_NONE, 0, 0, 0, 0, 0
+
+-- name: insert_alike
+-- New tasks that are queued at once, say nothing unusual and are of one make: but for their ids and payloads they are the same.
+-- takes: id, payload, type, queue, created_ms, priority, max_retries, timeout_ms, backoff_base_ms, backoff_max_ms, backoff_factor, backoff_jitter
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, type text, queue text, created_ms bigint, payload bytea, priority integer, max_retries integer, timeout_ms bigint)
+    SELECT @rows(id uuid, payload bytea)
 ), bodies AS (
-    INSERT INTO body (id, type, queue, created_ms, expires_ms, backoff_base_ms, backoff_max_ms, backoff_factor, backoff_jitter, payload_raw,
-                      container, continues, runs_anyway, payload)
-    SELECT id, type, queue, created_ms, 0, ($backoff_base_ms::bigint[])[1], ($backoff_max_ms::bigint[])[1], ($backoff_factor::float8[])[1],
-           ($backoff_jitter::float8[])[1], false, false, false, false, payload
+    INSERT INTO body (id, payload, @plain_body)
+    SELECT id, payload, $type::text, $queue::text, $created_ms::bigint, $backoff_base_ms::bigint, $backoff_max_ms::bigint,
+           $backoff_factor::float8, $backoff_jitter::float8, @plain_body_rest
       FROM c
 )
-INSERT INTO task (id, type, queue, container, expires_ms, state, priority, attempt, retries, max_retries, timeout_ms, scheduled_ms,
-                  queued_ms, started_ms, updated_ms, cancel_requested, token, outcome, lease_ms, lease_until_ms, attempt_ended_ms, log_bytes,
-                  unmet)
-SELECT id, type, queue, false, 0, :QUEUED, priority, 0, 0, max_retries, timeout_ms, 0, created_ms, 0, created_ms, false, 0, :OUTCOME_NONE,
-       0, 0, 0, 0, 0
+INSERT INTO task (id, @plain_task)
+SELECT id, $type, $queue, $created_ms, $created_ms, $priority::integer, $max_retries::integer, $timeout_ms::bigint, @plain_task_rest
+  FROM c;
+
+-- name: insert_plain
+-- The same for tasks of several makes. How they are retried is the same for all in one call.
+WITH c AS MATERIALIZED (
+    SELECT @rows(id uuid, payload bytea, type text, queue text, created_ms bigint, priority integer, max_retries integer, timeout_ms bigint)
+), bodies AS (
+    INSERT INTO body (id, payload, @plain_body)
+    SELECT id, payload, type, queue, created_ms, $backoff_base_ms::bigint, $backoff_max_ms::bigint, $backoff_factor::float8,
+           $backoff_jitter::float8, @plain_body_rest
+      FROM c
+)
+INSERT INTO task (id, @plain_task)
+SELECT id, type, queue, created_ms, created_ms, priority, max_retries, timeout_ms, @plain_task_rest
   FROM c;
 
 -- name: insert_fresh

@@ -6,12 +6,12 @@
 
 -- fragment: applied
 -- Which changes were made. Where the caller took them all for certain (tx.c) the transaction fails if one was not.
-SELECT array_agg(n), 1 / CASE WHEN ($sure::boolean[])[1] AND count(*) < cardinality($id::uuid[]) THEN 0 ELSE 1 END FROM changed;
+SELECT array_agg(n), 1 / CASE WHEN $sure::boolean AND count(*) < cardinality($id::uuid[]) THEN 0 ELSE 1 END FROM changed;
 
 -- fragment: live_changes
 -- Of tasks that live afterwards and take or leave a document, or come back to life. `takes`: it needs its document; `ends` as in let_go.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_state integer, was_attempt integer, sure boolean, document bytea, takes boolean, ends integer, holder uuid,
+    SELECT @rows(id uuid, was_state integer, was_attempt integer, document bytea, takes boolean, ends integer, holder uuid,
                  in_family boolean, lock text, node bigint, due_ms bigint, @standing),
            generate_subscripts($id, 1) AS n
 )
@@ -19,7 +19,7 @@ WITH c AS MATERIALIZED (
 -- fragment: done_changes
 -- Of tasks that have ended afterwards, and leave a document, or had ended before.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_state integer, was_attempt integer, sure boolean, document bytea, ends integer, node bigint, @standing, @end),
+    SELECT @rows(id uuid, was_state integer, was_attempt integer, document bytea, ends integer, node bigint, @standing, @end),
            generate_subscripts($id, 1) AS n
 )
 
@@ -54,7 +54,7 @@ freed AS (
 -- name: start_tasks
 -- Queued tasks begin an attempt. `made`: the transaction that created it, where nobody looked at its row since (fresh.h); 0: somebody did.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_attempt integer, sure boolean, made xid, started_ms bigint, token bigint, worker bytea, lease_ms bigint,
+    SELECT @rows(id uuid, was_attempt integer, made xid, started_ms bigint, token bigint, worker bytea, lease_ms bigint,
                  lease_until_ms bigint),
            generate_subscripts($id, 1) AS n
 ), changed AS (
@@ -73,7 +73,7 @@ WITH c AS MATERIALIZED (
 -- Attempts that run end well, and their tasks with them: the rest of a row goes to the history as it is. `alone`: it was not loaded, so
 -- nobody looked whether others have come to depend on it.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_attempt integer, sure boolean, alone boolean, finished_ms bigint, result bytea), generate_subscripts($id, 1) AS n
+    SELECT @rows(id uuid, was_attempt integer, alone boolean, finished_ms bigint, result bytea), generate_subscripts($id, 1) AS n
 ), changed AS (
     DELETE FROM task t
      USING c
@@ -91,7 +91,7 @@ WITH c AS MATERIALIZED (
 -- name: save_tasks
 -- Live tasks change and stay live: one row, one compare-and-set.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_state integer, was_attempt integer, sure boolean, due_ms bigint, @standing), generate_subscripts($id, 1) AS n
+    SELECT @rows(id uuid, was_state integer, was_attempt integer, due_ms bigint, @standing), generate_subscripts($id, 1) AS n
 ), changed AS (
     UPDATE task t
        SET @set_standing(c.), due_ms = c.due_ms, offered = true
@@ -124,7 +124,7 @@ WITH c AS MATERIALIZED (
 -- name: finish_tasks
 -- Tasks that end move to the history, each by one compare-and-set.
 WITH c AS MATERIALIZED (
-    SELECT @rows(id uuid, was_state integer, was_attempt integer, sure boolean, @standing, @end), generate_subscripts($id, 1) AS n
+    SELECT @rows(id uuid, was_state integer, was_attempt integer, @standing, @end), generate_subscripts($id, 1) AS n
 ), changed AS (
     DELETE FROM task t
      USING c
