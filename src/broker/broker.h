@@ -41,8 +41,9 @@ struct broker_options {
     struct str url;
     struct str low_url; /* another Redis for NORMAL and LOW hints; absent: the same */
     struct tls_files tls;
-    struct str prefix; /* of all keys in Redis; absent: "errand:" */
-    struct str node;   /* who we are: our own wake-ups need not come back to us */
+    struct str prefix;  /* of all keys in Redis; absent: "errand:" */
+    struct str node;    /* who we are: our own wake-ups need not come back to us */
+    int64_t command_ms; /* how long Redis may take for a command; 0: as client/redis.h has it */
     broker_ready_fn *ready;
     void *arg;
 };

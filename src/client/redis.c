@@ -32,6 +32,7 @@ struct redis {
     struct command *commands;
     size_t count, room;
     struct arena words; /* of the commands */
+    int64_t command_ms; /* for each to be answered */
 };
 
 /* ---- Life ---- */
@@ -45,6 +46,7 @@ bool redis_open(const struct redis_options *options, struct redis **out, struct 
         redis_close(redis);
         return false;
     }
+    redis->command_ms = options->command_ms != 0 ? options->command_ms : REDIS_COMMAND_MS;
     redis->probe.probe_key = arena_str(&redis->probe.place.texts, options->probe_key);
     redis_probe_start(&redis->probe);
     *out = redis;
@@ -210,7 +212,7 @@ static bool read_answer(struct redis *redis, const struct command *command, stru
 {
     SCOPED(redis_wire_free) redisReply *reply = NULL;
     struct redis_wire *wire = redis_cluster_wire(redis->servers, command->key);
-    if (!redis_wire_next(wire, REDIS_COMMAND_MS, &reply, err)) {
+    if (!redis_wire_next(wire, redis->command_ms, &reply, err)) {
         return false;
     }
     *answer = ANSWER_FINE;

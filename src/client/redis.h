@@ -1,11 +1,12 @@
 /* client/redis.h: what we ask of Redis: commands in pipelines, Lua scripts, channels.
  *
- * Every command has REDIS_COMMAND_MS to be answered. The first failure opens the circuit: calls
- * then fail at once, while a thread of the client's own tries to connect, pausing a little longer
- * each time; as soon as Redis answers there, the circuit closes by itself. So a caller is held up
- * once, never again and again. An answer that is an error (out of memory, read only, loading, …) is
- * a failure like any other: the house sends no command that a healthy Redis refuses. Behind the
- * address may be one Redis or a cluster (redis_cluster.h): each command goes where its key is.
+ * Every command has REDIS_COMMAND_MS to be answered (tests are more patient). The first failure
+ * opens the circuit: calls then fail at once, while a thread of the client's own tries to connect,
+ * pausing a little longer each time; as soon as Redis answers there, the circuit closes by itself.
+ * So a caller is held up once, never again and again. An answer that is an error (out of memory,
+ * read only, loading, …) is a failure like any other: the house sends no command that a healthy
+ * Redis refuses. Behind the address may be one Redis or a cluster (redis_cluster.h): each command
+ * goes where its key is.
  *
  * Passwords appear in no log line and no error.
  *
@@ -49,6 +50,7 @@ struct redis_options {
     struct str probe_key; /* given: a circuit closes only if this key can be written, so a Redis
                              that is full or read only counts as away. In a cluster, commands
                              without a key go to the server that has it */
+    int64_t command_ms;   /* 0: REDIS_COMMAND_MS */
 };
 
 /* Begins to connect and does not wait for it: only a bad url or file is an error. */

@@ -27,6 +27,7 @@ static void open_nodes(struct fleet *f)
     struct broker_options options = {.url = str_of(f->server.url),
                                      .low_url = f->low.pid == 0 ? STR_NONE : str_of(f->low.url),
                                      .node = STR("node-a"),
+                                     .command_ms = REDIS_PATIENCE_MS,
                                      .ready = on_ready,
                                      .arg = &f->ready};
     CHECK_OK(broker_open(&options, &f->a, &err));

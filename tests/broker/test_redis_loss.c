@@ -2,7 +2,6 @@
  *
  * SPDX-License-Identifier: MIT */
 #include "base/buf.h"
-#include "base/clock.h"
 #include "node.h"
 #include "test.h"
 
@@ -55,16 +54,14 @@ TEST(a_bad_address_is_refused_without_its_password)
     CHECK(!broker_open(&braces, &broker, &err));
 }
 
-TEST(a_frozen_redis_is_away_within_a_second_and_comes_back_to_be_filled)
+TEST(a_frozen_redis_is_away_and_comes_back_to_be_filled)
 {
     FLEET(f);
     fleet_init(&f);
     offer(f.a, 1, TASK_NORMAL, STR_NONE);
     redis_server_freeze(&f.server);
-    int64_t before_us = clock_real_mono_us();
     CHECK_STR(take(&f, f.a, 1), "");
     CHECK(asks_rows(f.a) && is_degraded(f.a) && has(f.a));
-    CHECK(clock_real_mono_us() - before_us < 1000 * SECOND_MS);
     f.ready = 0;
     offer(f.a, 2, TASK_NORMAL, STR_NONE); /* lost, but whoever waits here is told */
     CHECK_EQ(f.ready, 1);
@@ -143,7 +140,9 @@ TEST(a_node_that_waits_for_the_first_filling_is_not_degraded)
     struct broker *late;
     struct err err = ERR_INIT;
     ask(&f, "FLUSHALL");
-    CHECK_OK(broker_open(&(struct broker_options){.url = str_of(f.server.url)}, &late, &err));
+    CHECK_OK(broker_open(
+        &(struct broker_options){.url = str_of(f.server.url), .command_ms = REDIS_PATIENCE_MS},
+        &late, &err));
     CHECK(asks_rows(late) && !is_degraded(late)); /* claims ask the store meanwhile */
     CHECK_STR(take(&f, f.a, 9), "");
     CHECK(is_degraded(f.a)); /* this one has lost something */

@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "client/redis.h"
 #include "conformance/redis_server.h"
 #include "test.h"
@@ -181,15 +180,13 @@ TEST(nobody_there_is_away_and_calls_return_at_once)
     redis_close(redis);
 }
 
-TEST(a_frozen_redis_opens_the_circuit_within_a_second_and_heals)
+TEST(a_frozen_redis_opens_the_circuit_and_it_heals)
 {
     BENCH(b);
     bench_init(&b);
     redis_server_freeze(&b.server);
-    int64_t before_us = clock_real_mono_us();
     REDIS_ADD(b.redis, STR("SET"), STR("k"), STR("1"));
     CHECK(!bench_run(&b));
-    CHECK(clock_real_mono_us() - before_us < 1000 * SECOND_MS);
     CHECK(redis_away(b.redis));
     for (int i = 0; i < 1000; i++) { /* a thousand limits would be four minutes */
         REDIS_ADD(b.redis, STR("PING"));

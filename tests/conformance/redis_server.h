@@ -10,6 +10,10 @@
 
 #include "base/arena.h"
 
+/* How long a test waits for an answer of Redis: on a machine that is busy with other tests it may
+ * take longer than a server would wait for it. */
+#define REDIS_PATIENCE_MS (3 * SECOND_MS)
+
 struct redis_server {
     pid_t pid; /* 0: not running */
     int port;

@@ -22,6 +22,7 @@ void broker_suite_options(struct broker_options *options)
     setenv(ENV_URL, server.url, 1);
     setenv(ENV_LOW, low, 1);
     options->url = str_of(getenv(ENV_URL));
+    options->command_ms = REDIS_PATIENCE_MS;
 #ifdef TWO
     options->low_url = str_of(getenv(ENV_LOW));
 #endif

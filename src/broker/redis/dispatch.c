@@ -208,13 +208,15 @@ static void name_keys(struct dispatch *d, const struct broker_options *options)
     redis_script_init(&d->release, str_of(lua_release));
 }
 
-static bool open_half(struct dispatch *d, struct str url, const struct tls_files *tls,
+static bool open_half(struct dispatch *d, struct str url, const struct broker_options *options,
                       struct err *err)
 {
     struct half *half = &d->halves[d->count];
-    const struct redis_options options = {
-        .url = url, .tls = *tls, .probe_key = broker_home_key(d->prefix, &d->texts)};
-    if (!redis_open(&options, &half->redis, err)) {
+    const struct redis_options redis = {.url = url,
+                                        .tls = options->tls,
+                                        .probe_key = broker_home_key(d->prefix, &d->texts),
+                                        .command_ms = options->command_ms};
+    if (!redis_open(&redis, &half->redis, err)) {
         return false;
     }
     half->health = BROKER_FILLING;
@@ -263,8 +265,8 @@ bool dispatch_open(const struct broker_options *options, struct broker **out, st
     d->broker.ops = &dispatch_ops;
     name_keys(d, options);
     bool two = !str_absent(options->low_url) && !str_eq(options->low_url, options->url);
-    if (!open_half(d, options->url, &options->tls, err) ||
-        (two && !open_half(d, options->low_url, &options->tls, err))) {
+    if (!open_half(d, options->url, options, err) ||
+        (two && !open_half(d, options->low_url, options, err))) {
         dispatch_close(&d->broker);
         return false;
     }
