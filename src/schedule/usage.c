@@ -13,6 +13,7 @@ static const struct form_row rows[] = {
     FORM_ROW("queries", struct usage, queries, FORM_F64, FORM_KEPT, .max = INT64_MAX),
     FORM_ROW("tokens", struct usage, tokens, FORM_F64, FORM_KEPT, .max = INT64_MAX),
     FORM_ROW("scheduleId", struct usage, schedule, FORM_ID, FORM_KEPT),
+    FORM_ROW("counted", struct usage, counted_ms, FORM_TIME, FORM_KEPT),
 };
 static const struct form form = {rows, ARRAY_LEN(rows)};
 
@@ -32,11 +33,20 @@ struct usage usage_read(const struct record *record, struct arena *arena)
     return usage;
 }
 
+/* When it counts for a day's limit: when it was created, or retried by hand. */
+static int64_t counted_ms(const struct execution *run, const struct task *task)
+{
+    return run->counted_ms != 0 ? run->counted_ms : task->created_ms;
+}
+
 /* The schedule is in the body, not the record's parent: nobody looks for it by that, and each
  * schedule's place in that index would be a page of its own to write. */
 bool usage_note(struct batch *batch, const struct execution *run, const struct task *task)
 {
-    const struct usage usage = {execution_queries(task), MAX(task->cost.tokens, 0), run->schedule};
+    const struct usage usage = {.queries = execution_queries(task),
+                                .tokens = MAX(task->cost.tokens, 0),
+                                .schedule = run->schedule,
+                                .counted_ms = counted_ms(run, task)};
     int64_t now_ms = guest_now(batch).wall_ms;
     struct record record = {.kind = RECORD_USAGE,
                             .id = run->id,
@@ -68,7 +78,8 @@ static int64_t day_of(int64_t ms)
     return ms / DAY_MS * DAY_MS;
 }
 
-/* The limit is new, or the sum was lost: it is made from the runs. */
+/* A day that has no sum yet: it is new, or the limit is. The sum is made from the runs that have
+ * ended in it; one that began before midnight is in the sum of the day before. */
 static bool add_up(struct batch *batch, struct str user, int64_t at_ms, double *out)
 {
     struct err err = ERR_INIT;
@@ -88,8 +99,10 @@ static bool add_up(struct batch *batch, struct str user, int64_t at_ms, double *
             return false;
         }
         for (size_t i = 0; i < page.count; i++) {
+            struct usage run = usage_read(&page.at[i], arena);
             bool theirs = !str_absent(user) || str_absent(page.at[i].owner);
-            *out += theirs ? usage_read(&page.at[i], arena).queries : 0;
+            bool counts = run.counted_ms == 0 || day_of(run.counted_ms) == day_of(at_ms);
+            *out += theirs && counts ? run.queries : 0;
             filter.after = page.at[i].id;
         }
     }
@@ -253,7 +266,7 @@ void usage_count_run(struct usage_limit *limit, struct batch *batch, const struc
     struct record day;
     struct usage sum = {0};
     double differs = counts_for(now) - (was == NULL ? 0 : counts_for(was));
-    int64_t day_ms = run->counted_ms != 0 ? run->counted_ms : now->created_ms;
+    int64_t day_ms = counted_ms(run, now);
     if (was == NULL || is_revived(was, now)) {
         release_reserved(limit, run->user, differs);
     } else if (now->state == TASK_RETRYING && differs > 0 &&

@@ -25,6 +25,7 @@ enum { USAGE_RUN, USAGE_DAY }; /* marks of their records */
 struct usage {
     double queries, tokens;
     struct task_id schedule; /* whose run it was */
+    int64_t counted_ms;      /* in the day whose sum has it; 0: in that of its end */
 };
 
 /* Notes what a run cost; said again after a retry by hand, the later word counts. False: the batch

@@ -248,6 +248,13 @@ static const char *const hourly =
     "{'title':'x','userId':'ann','rrule':'FREQ=HOURLY','taskType':'t','overlap':'allow',"
     "'delivery':[]}";
 
+static struct task_id paused(struct desk *d, const char *json)
+{
+    struct task_id id = desk_create(d, json);
+    desk_wish(d, id, PLANNER_PAUSE);
+    return id;
+}
+
 TEST(over_the_daily_limit_a_schedule_pauses_until_the_next_day)
 {
     SCOPED(desk_fini) struct desk d = DESK_INIT;
@@ -343,6 +350,20 @@ TEST(what_a_run_really_cost_counts_once_it_has_ended)
     CHECK_STR(desk_story(&d, id), "SUCCESS");
 }
 
+TEST(a_run_that_ends_after_midnight_has_counted_for_its_own_day)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    d.with.queries_max = 3;
+    struct task_id id = paused(&d, hourly);
+    desk_to(&d, "2027-01-15T23:59:00Z");
+    desk_wish(&d, id, PLANNER_RUN);
+    desk_to(&d, "2027-01-16T00:01:00Z");
+    finish_costing(&d, 3, 10);
+    desk_wish(&d, id, PLANNER_RUN); /* the first of its day: nothing is spent yet */
+    CHECK_EQ(d.err.kind, ERR_NONE);
+    CHECK_STR(desk_story(&d, id), "SUCCESS RUNNING");
+}
+
 TEST(users_have_a_limit_each)
 {
     SCOPED(desk_fini) struct desk d = DESK_INIT;
@@ -360,13 +381,6 @@ TEST(users_have_a_limit_each)
 #define YESTERDAY                                                                                  \
     "{'title':'x','userId':'ann','rrule':'FREQ=HOURLY','dtstart':'2027-01-14T00:00:00',"           \
     "'taskType':'t','overlap':'allow','delivery':[]}"
-
-static struct task_id paused(struct desk *d, const char *json)
-{
-    struct task_id id = desk_create(d, json);
-    desk_wish(d, id, PLANNER_PAUSE);
-    return id;
-}
 
 TEST(a_run_by_hand_beyond_the_limit_is_refused_until_the_next_day)
 {
