@@ -456,19 +456,26 @@ static bool create_tasks(struct round *round, struct firing *firing)
 
 /* ---- Writing ---- */
 
+/* What a schedule that was put off would have left out is decided when its time comes again. */
 static bool write_executions(struct round *round)
 {
     struct record *records = arena_array(round->arena, struct record, round->count);
     struct record_save *saves = arena_array(round->arena, struct record_save, round->count);
+    struct entry **entries = arena_array(round->arena, struct entry *, round->count);
+    size_t n = 0;
     for (size_t i = 0; i < round->count; i++) {
-        records[i] = execution_record(&round->entries[i].execution, round->arena);
-        saves[i].record = &records[i];
+        if (!round->entries[i].firing->put_off) {
+            entries[n] = &round->entries[i];
+            records[n] = execution_record(&entries[n]->execution, round->arena);
+            saves[n].record = &records[n];
+            n++;
+        }
     }
-    if (!guest_try_records(round->batch, saves, round->count)) {
+    if (!guest_try_records(round->batch, saves, n)) {
         return false;
     }
-    for (size_t i = 0; i < round->count; i++) {
-        round->entries[i].applied = saves[i].applied;
+    for (size_t i = 0; i < n; i++) {
+        entries[i]->applied = saves[i].applied;
         planner_saved(round->planner, round->batch, &records[i]);
     }
     return true;

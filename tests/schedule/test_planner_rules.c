@@ -371,6 +371,20 @@ TEST(a_commit_that_fails_leaves_the_occurrence_to_be_fired_once)
     }
 }
 
+TEST(a_schedule_that_is_put_off_says_nothing_of_what_it_missed_yet)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct task_id id = desk_create(&d, HOURLY(",'overlap':'queue'"));
+    struct planner_order run = {.verb = PLANNER_RUN, .id = id};
+    bench_jump_ms(&d.bench, 3 * HOUR_MS + 2 * MINUTE_MS);
+    bench_give(&d.bench, desk_call(&d, &run));
+    bench_step(&d.bench); /* nothing can wait for a run of this very batch */
+    CHECK_STR(desk_story(&d, id), "RUNNING");
+    bench_settle(&d.bench);
+    CHECK_STR(desk_story(&d, id), "RUNNING SKIPPED:2 RUNNING");
+    CHECK_EQ(bench_count(&d.bench, TASK_WAITING), 1);
+}
+
 TEST(only_the_leader_fires)
 {
     SCOPED(desk_fini) struct desk d = DESK_INIT;
