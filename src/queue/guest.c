@@ -427,6 +427,16 @@ bool guest_hurry(struct batch *batch, struct task_id id, bool *later, struct err
     return true;
 }
 
+bool guest_creates(const struct batch *batch, struct task_id id)
+{
+    for (size_t i = 0; i < batch->orders_count; i++) {
+        if (id_eq(batch->orders[i]->task.id, id)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool guest_busy(struct batch *batch, struct task_id id)
 {
     const struct item *item = batch_item(batch, id);

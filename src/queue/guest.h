@@ -109,6 +109,8 @@ MUST_CHECK bool guest_start(struct batch *batch, struct task_id id, struct str w
 
 /* Makes a task that waits for its time or its retry due now. */
 MUST_CHECK bool guest_hurry(struct batch *batch, struct task_id id, bool *later, struct err *err);
+/* Whether this very batch creates the task: its row is not in the store yet. */
+bool guest_creates(const struct batch *batch, struct task_id id);
 /* Whether another command of this batch has changed the task already. */
 bool guest_busy(struct batch *batch, struct task_id id);
 

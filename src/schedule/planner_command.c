@@ -233,7 +233,8 @@ static void run(struct wish *wish)
         return;
     }
     enum schedule_overlap overlap = wish->schedule.overlap;
-    bool in_line = firing.last_open && (overlap == OVERLAP_QUEUE || overlap == OVERLAP_CANCEL);
+    bool in_line =
+        firing_is_open(&firing) && (overlap == OVERLAP_QUEUE || overlap == OVERLAP_CANCEL);
     if (in_line && firing.last_here) {
         wish->command->guest.later = true;
         return;
@@ -288,7 +289,7 @@ static bool add_window(struct wish *wish, struct round *round, struct firing *fi
         return false;
     }
     for (size_t i = 0; i < n; i++) {
-        bool waits = in_line && (firing->count > 0 || firing->last_open);
+        bool waits = in_line && (firing->count > 0 || firing_is_open(firing));
         if (id_none(made[i])) {
             firing_run_once(round, firing, times[i], waits)->execution.decides = false;
         } else if (order->again) {

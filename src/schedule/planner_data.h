@@ -10,6 +10,7 @@
 #include "schedule/usage.h"
 
 #define PLANNER_NEVER INT64_MAX
+#define PLANNER_LINE  8 /* runs in line that the next one minds, besides the last */
 
 /* Where the walk through all schedules stands, in search of old zone data. */
 struct survey {
@@ -67,9 +68,17 @@ struct firing { /* one schedule that is acted on */
     struct plan plan;
     bool last_open;      /* its last run has not ended */
     bool last_here;      /* that run was created in this very batch: nothing can wait for it yet */
+    struct task_id before[PLANNER_LINE]; /* runs before that one that have not ended either */
+    size_t before_count;
     bool put_off;        /* nothing is done to it now */
     size_t first, count; /* its entries */
 };
+
+/* Whether a run of it has not ended that the next one must mind. */
+static inline bool firing_is_open(const struct firing *firing)
+{
+    return firing->last_open || firing->before_count > 0;
+}
 
 struct entry { /* one execution to be written */
     struct execution execution;
@@ -95,7 +104,7 @@ struct round {
 
 void round_begin(struct round *round, struct planner *planner, struct batch *batch);
 
-/* Whether its last run has ended, for each. */
+/* Whether the runs before have ended, for each. */
 bool round_look_back(struct round *round, struct firing **firings, size_t count);
 
 /* The verbs add entries and change the schedule; nothing is written yet. */

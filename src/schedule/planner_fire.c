@@ -21,7 +21,11 @@ void round_begin(struct round *round, struct planner *planner, struct batch *bat
                             .now_ms = guest_now(batch).wall_ms};
 }
 
-/* ---- The last run ---- */
+/* ---- The runs before ----
+ *
+ * Runs in line wait for the last one. Where that one was cancelled before its turn came, by a
+ * client or for the next run, the runs that it waited for may still go on: so the next one waits
+ * for those, too. */
 
 static bool asks_about_last(const struct firing *firing)
 {
@@ -29,16 +33,42 @@ static bool asks_about_last(const struct firing *firing)
            !id_none(firing->schedule->last_run);
 }
 
-/* The record may be behind: its task may have ended in this very batch. A run that is on record and
- * has no task was created in this batch: its task is not in the store yet. */
+/* The latest of those that the last run waits for, or waited for when it was cancelled. */
+static void look_before(struct round *round, struct firing *firing)
+{
+    struct err err = ERR_INIT;
+    struct kin_list found;
+    const struct kin_query query = {
+        .kinship = KIN_DEPENDENCIES, .ids = &firing->schedule->last_run, .count = 1};
+    if (!tx_kin(round->tx, &query, round->arena, &found, &err)) {
+        guest_store_failed(round->batch, &err);
+        return;
+    }
+    for (size_t i = found.count; i-- > 0 && firing->before_count < PLANNER_LINE;) {
+        const struct task *task = guest_peek(round->batch, found.at[i].id);
+        if (!task_state_terminal(task == NULL ? found.at[i].state : task->state)) {
+            firing->before[firing->before_count++] = found.at[i].id;
+        }
+    }
+}
+
+/* The record may be behind: its task may have ended in this very batch. */
 static void look_at_last(struct round *round, struct firing *firing, const struct record_load *load)
 {
-    if (!load->found || load->record.mark != EXECUTION_RUNNING) {
+    if (!load->found || load->record.mark == EXECUTION_SUCCESS) {
+        return;
+    }
+    if (guest_creates(round->batch, load->id)) {
+        firing->last_here = firing->last_open = true;
         return;
     }
     const struct task *task = guest_task(round->batch, load->id);
-    firing->last_here = task == NULL;
-    firing->last_open = task == NULL || !task_state_terminal(task->state);
+    if (task != NULL) {
+        firing->last_open = !task_state_terminal(task->state);
+        if (task->state == TASK_WAITING || (task->state == TASK_CANCELLED && task->attempt == 0)) {
+            look_before(round, firing);
+        }
+    }
 }
 
 bool round_look_back(struct round *round, struct firing **firings, size_t count)
@@ -140,9 +170,14 @@ static void run_in_time(struct round *round, struct firing *firing, int64_t occu
 
 void firing_cancel_last(struct round *round, const struct firing *firing)
 {
-    struct err refused = ERR_INIT; /* it ended by itself meanwhile */
-    (void)!guest_cancel(round->batch, firing->schedule->last_run,
-                        STR("the next run of its schedule is due"), &refused);
+    struct err refused = ERR_INIT; /* it ended by itself meanwhile, or is told already */
+    const struct str why = STR("the next run of its schedule is due");
+    for (size_t i = 0; i < firing->before_count; i++) {
+        (void)!guest_cancel(round->batch, firing->before[i], why, &refused);
+    }
+    if (firing->last_open) {
+        (void)!guest_cancel(round->batch, firing->schedule->last_run, why, &refused);
+    }
 }
 
 /* Whether one more run may begin. If not, the schedule is paused: what it was due for now is not
@@ -166,7 +201,7 @@ static bool may_run(struct round *round, struct firing *firing)
 static void fire(struct round *round, struct firing *firing, int64_t occurrence_ms)
 {
     struct schedule *schedule = firing->schedule;
-    bool open = firing->last_open;
+    bool open = firing_is_open(firing);
     if (open && schedule->overlap == OVERLAP_SKIP) {
         leave_out(round, firing, occurrence_ms, 1, "the last run has not ended");
     } else if (open && schedule->overlap != OVERLAP_ALLOW && firing->last_here) {
@@ -237,7 +272,7 @@ static void run_missed(struct round *round, struct firing *firing, int64_t upto_
         return;
     }
     for (size_t i = 0; i < n && times[i] <= upto_ms && may_run(round, firing); i++) {
-        run_in_time(round, firing, times[i], in_line && (i > 0 || firing->last_open));
+        run_in_time(round, firing, times[i], in_line && (i > 0 || firing_is_open(firing)));
     }
 }
 
@@ -381,17 +416,24 @@ static struct order order_of(struct round *round, const struct entry *entry)
     };
 }
 
-/* It waits for the run before it, however that ends: one of the same request, or the last one. */
-static void let_wait(struct round *round, struct order *orders, size_t at, struct task_id last)
+/* It waits for the runs before it, however they end: those of the same request, the last one and
+ * others that are in line. */
+static void let_wait(struct round *round, const struct firing *firing, struct order *orders,
+                     size_t at)
 {
-    struct order_need *need = arena_new(round->arena, struct order_need);
-    if (at > 0) {
-        need->order = at;
-    } else {
-        need->id = last;
+    struct order_need *needs = arena_array(round->arena, struct order_need, PLANNER_LINE + 1);
+    size_t n = 0;
+    for (size_t i = at; i > 0 && n < PLANNER_LINE; i--) {
+        needs[n++].order = i;
     }
-    orders[at].needs = need;
-    orders[at].needs_count = 1;
+    if (firing->last_open && n < PLANNER_LINE) {
+        needs[n++].id = firing->schedule->last_run;
+    }
+    for (size_t i = 0; i < firing->before_count && n < PLANNER_LINE + 1; i++) {
+        needs[n++].id = firing->before[i];
+    }
+    orders[at].needs = needs;
+    orders[at].needs_count = n;
 }
 
 static size_t list_orders(struct round *round, struct firing *firing, struct order *orders,
@@ -405,8 +447,8 @@ static size_t list_orders(struct round *round, struct firing *firing, struct ord
         }
         entries[n] = entry;
         orders[n] = order_of(round, entry);
-        if (entry->waits && (n > 0 || firing->last_open)) {
-            let_wait(round, orders, n, firing->schedule->last_run);
+        if (entry->waits && (n > 0 || firing_is_open(firing))) {
+            let_wait(round, firing, orders, n);
         }
         n++;
     }
@@ -434,6 +476,20 @@ static bool note_failure(struct round *round, struct firing *firing, struct entr
     return planner_save(round->planner, round->batch, records, count);
 }
 
+/* A single time that a backfill has run before it was due here: no end of a run decides about the
+ * schedule any more. */
+static void complete_run_before(const struct round *round, struct firing *firing)
+{
+    struct schedule *schedule = firing->schedule;
+    for (size_t i = 0; i < firing->count; i++) {
+        bool asked = round->entries[firing->first + i].run;
+        if (asked && schedule->one_time && schedule->next_ms == 0 &&
+            schedule->status == SCHEDULE_ACTIVE) {
+            schedule->status = SCHEDULE_COMPLETED;
+        }
+    }
+}
+
 static bool create_tasks(struct round *round, struct firing *firing)
 {
     struct err err = ERR_INIT;
@@ -441,6 +497,7 @@ static bool create_tasks(struct round *round, struct firing *firing)
     struct entry **entries = arena_array(round->arena, struct entry *, firing->count);
     size_t n = list_orders(round, firing, orders, entries);
     if (n == 0) {
+        complete_run_before(round, firing);
         return true;
     }
     if (guest_create(round->batch, orders, n, &err)) {

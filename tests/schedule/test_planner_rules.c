@@ -61,6 +61,55 @@ TEST(the_last_run_is_cancelled_for_the_next_started_or_not)
     CHECK_EQ(bench_count(&d.bench, TASK_QUEUED), 1);
 }
 
+/* Its worker has the grace period to stop; the next ones are due before that. */
+TEST(a_run_waits_for_the_one_that_is_being_cancelled_though_others_were_between)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct task_id id = desk_create(&d, HOURLY(",'overlap':'cancel','timeoutMs':0"));
+    desk_pass_ms(&d, HOUR_MS);
+    struct task task = bench_claim(&d.bench, .worker = "w", .lease_ms = 2 * HOUR_MS);
+    desk_wish(&d, id, PLANNER_RUN);
+    desk_wish(&d, id, PLANNER_RUN);
+    CHECK_STR(desk_story(&d, id), "RUNNING FAILURE RUNNING");
+    CHECK_EQ(bench_task(&d.bench, task.id).state, TASK_RUNNING);
+    CHECK_EQ(bench_count(&d.bench, TASK_WAITING), 1);
+    desk_pass_ms(&d, MINUTE_MS); /* the grace period is over */
+    CHECK_EQ(bench_task(&d.bench, task.id).state, TASK_CANCELLED);
+    CHECK_EQ(bench_count(&d.bench, TASK_QUEUED), 1);
+}
+
+TEST(a_queued_run_waits_for_the_one_that_runs_though_the_last_was_cancelled)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct task_id id = desk_create(&d, HOURLY(",'overlap':'queue','timeoutMs':0"));
+    desk_pass_ms(&d, HOUR_MS);
+    struct task task = bench_claim(&d.bench, .worker = "w", .lease_ms = 9 * HOUR_MS);
+    desk_pass_ms(&d, HOUR_MS);
+    bench_cancel(&d.bench, desk_schedule(&d, id).last_run);
+    desk_pass_ms(&d, HOUR_MS);
+    CHECK_STR(desk_story(&d, id), "RUNNING FAILURE RUNNING");
+    CHECK_EQ(bench_count(&d.bench, TASK_WAITING), 1);
+    bench_finish(&d.bench, &task, OUTCOME_COMPLETED);
+    CHECK_EQ(bench_count(&d.bench, TASK_QUEUED), 1);
+}
+
+TEST(runs_in_line_stay_in_line_when_one_between_them_is_cancelled)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct task_id id = desk_create(&d, HOURLY(",'overlap':'queue','timeoutMs':0"));
+    desk_pass_ms(&d, 2 * HOUR_MS);
+    desk_finish(&d, OUTCOME_COMPLETED, NULL);
+    struct task task = bench_claim(&d.bench, .worker = "w", .lease_ms = 9 * HOUR_MS);
+    desk_pass_ms(&d, HOUR_MS);
+    struct task_id between = desk_schedule(&d, id).last_run;
+    desk_pass_ms(&d, HOUR_MS);
+    bench_cancel(&d.bench, between);
+    CHECK_STR(desk_story(&d, id), "SUCCESS RUNNING FAILURE RUNNING");
+    CHECK_EQ(bench_count(&d.bench, TASK_WAITING), 1);
+    bench_finish(&d.bench, &task, OUTCOME_COMPLETED);
+    CHECK_EQ(bench_count(&d.bench, TASK_QUEUED), 1);
+}
+
 TEST(a_run_that_ends_in_the_very_batch_of_the_next_time_is_no_overlap)
 {
     SCOPED(desk_fini) struct desk d = DESK_INIT;
@@ -383,6 +432,20 @@ TEST(a_schedule_that_is_put_off_says_nothing_of_what_it_missed_yet)
     bench_settle(&d.bench);
     CHECK_STR(desk_story(&d, id), "RUNNING SKIPPED:2 RUNNING");
     CHECK_EQ(bench_count(&d.bench, TASK_WAITING), 1);
+}
+
+TEST(a_single_time_that_a_backfill_has_run_is_over)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct task_id id =
+        desk_create(&d, "{'title':'t','dtstart':'2027-01-15T09:00:00Z','overlap':'queue'}");
+    struct planner_order run = {.verb = PLANNER_BACKFILL, .id = id};
+    bench_jump_ms(&d.bench, HOUR_MS);
+    run.from_ms = run.to_ms = bench_now(&d.bench).wall_ms;
+    bench_give(&d.bench, desk_call(&d, &run)); /* just before the planner does */
+    bench_settle(&d.bench);
+    CHECK_STR(desk_story(&d, id), "RUNNING");
+    CHECK_EQ(desk_schedule(&d, id).status, SCHEDULE_COMPLETED);
 }
 
 TEST(only_the_leader_fires)
