@@ -1,7 +1,7 @@
 /* tests/sim/check.c: the promises, after each batch and whenever it is quiet.
  *
  * SPDX-License-Identifier: MIT */
-#include "sim.h"
+#include "guests.h"
 
 /* ---- What the answers of a batch say ---- */
 
@@ -132,6 +132,7 @@ static void hear(struct sim *sim)
         if (event->kind != EVENT_STATE || event->removed) {
             continue;
         }
+        known = known == NULL ? know_made(sim, event->task) : known;
         if (known == NULL) {
             sim_fail(sim, "an event told of a task that nobody was told of");
             return;
@@ -219,6 +220,9 @@ static void check_one(struct sim *sim, struct known *known, bool is_new)
         return;
     }
     bool same = seen_same(&known->seen, &known->next);
+    if (is_new || known->seen.state != known->next.state) {
+        sim_trace(sim, "  #%d is %s", number, task_state_name(known->next.state));
+    }
     if (!same && ((is_new && !was_met(known)) || sim->commit_failed)) {
         sim_fail(sim, "G1: task #%d is not on the disk as it was answered", number);
     } else if (!same && !explained(sim, known)) {
@@ -245,9 +249,10 @@ static void check_finish(struct sim *sim, const struct finish *finish)
     if (known == NULL || known->next_gone) {
         return;
     }
-    bool overtaken = !id_none(known->seen.parent) && known->next.state == TASK_CANCELLED;
+    bool overtaken =
+        (!id_none(known->seen.parent) || known->is_run) && known->next.state == TASK_CANCELLED;
     if (finish->err.kind == ERR_NONE && finish->task.state != known->seen.state &&
-        finish->task.state != known->next.state && !overtaken) { /* by its parent's end */
+        finish->task.state != known->next.state && !overtaken) { /* by its parent, or a limit */
         sim_fail(sim, "a finish of task #%d was answered with a state it never had",
                  know_number(sim, known));
     }
@@ -352,6 +357,9 @@ void check_batch(struct sim *sim)
     hear(sim);
     note_lost_hints(sim);
     know_look(sim);
+    if (sim->guests != NULL) {
+        sim->guests->look(sim);
+    }
     for (size_t i = 0; i < sim->known_count; i++) {
         if (sim->known[i].dirty && !sim->known[i].gone) {
             check_one(sim, &sim->known[i], i >= before);
@@ -363,6 +371,10 @@ void check_batch(struct sim *sim)
         if (sim->calls[i]->answered) {
             check_answer(sim, sim->calls[i]);
         }
+    }
+    if (sim->guests != NULL) {
+        sim->guests->check(sim);
+        sim->guests->settle(sim);
     }
     know_settle(sim);
     relate_refresh(sim);

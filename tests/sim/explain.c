@@ -4,7 +4,7 @@
  * the engine's code. A change without a reason is a broken promise.
  *
  * SPDX-License-Identifier: MIT */
-#include "sim.h"
+#include "guests.h"
 
 static bool is_live(enum task_state state)
 {
@@ -252,5 +252,6 @@ bool explained(struct sim *sim, struct known *known)
             return true;
         }
     }
-    return by_time(sim, known) || relate_explains(sim, known);
+    return by_time(sim, known) || relate_explains(sim, known) ||
+           (sim->guests != NULL && sim->guests->explain(sim, known));
 }

@@ -7,6 +7,9 @@
  * SPDX-License-Identifier: MIT */
 #include "sim.h"
 
+#include "schedule/execution.h"
+#include "schedule/usage.h"
+
 const char *bug_name(enum bug bug)
 {
     static const char *const names[BUGS] = {[BUG_NONE] = "none",
@@ -16,8 +19,16 @@ const char *bug_name(enum bug bug)
                                             [BUG_STALE_FINISH] = "stale-finish",
                                             [BUG_FORGOTTEN_UNLOCK] = "forgotten-unlock",
                                             [BUG_UNTOLD_LOSS] = "untold-loss",
-                                            [BUG_TRUSTED_EMPTY] = "trusted-empty"};
+                                            [BUG_TRUSTED_EMPTY] = "trusted-empty",
+                                            [BUG_LOST_END] = "lost-end",
+                                            [BUG_LOST_SUM] = "lost-sum",
+                                            [BUG_LOST_TIME] = "lost-time"};
     return names[bug];
+}
+
+enum world bug_world(enum bug bug)
+{
+    return bug >= BUG_LOST_END ? WORLD_SCHEDULES : WORLD_TASKS;
 }
 
 /* ---- The store ---- */
@@ -77,6 +88,33 @@ static bool on_save(struct tx *tx, struct task_change *changes, size_t n, struct
     return hook->inner->save(tx, changes, n, err);
 }
 
+static bool is_swallowed(enum bug bug, const struct record *record)
+{
+    return (bug == BUG_LOST_END && record->kind == RECORD_EXECUTION &&
+            record->mark == EXECUTION_SUCCESS) ||
+           (bug == BUG_LOST_SUM && record->kind == RECORD_USAGE && record->mark == USAGE_DAY &&
+            record->version > 3);
+}
+
+/* Bug: what is not written is said to be. */
+static bool on_records_save(struct tx *tx, struct record_save *saves, size_t n, struct err *err)
+{
+    struct store_hook *hook = hook_of(tx);
+    bool ok = true;
+    for (size_t i = 0; ok && i < n; i++) {
+        struct record record = *saves[i].record;
+        struct record_save save = {.record = &record};
+        if (hook->sim->bug == BUG_LOST_TIME && record.kind == RECORD_SCHEDULE &&
+            record.due_ms != 0 && record.version > 1) {
+            record.due_ms += MINUTE_MS;
+        }
+        bool swallowed = is_swallowed(hook->sim->bug, &record);
+        ok = swallowed || hook->inner->records_save(tx, &save, 1, err);
+        saves[i].applied = swallowed || save.applied;
+    }
+    return ok;
+}
+
 static bool on_commit(struct tx *tx, struct err *err)
 {
     struct store_hook *hook = hook_of(tx);
@@ -100,6 +138,7 @@ void hook_store(struct sim *sim)
     sim->store_hook.ops.load = on_load;
     sim->store_hook.ops.save = on_save;
     sim->store_hook.ops.commit = on_commit;
+    sim->store_hook.ops.records_save = on_records_save;
     sim->store->ops = &sim->store_hook.ops;
 }
 

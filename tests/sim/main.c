@@ -2,6 +2,7 @@
  *
  *     sim                         all of it, as `meson test` does
  *     sim --from N --seeds M      ... walking the seeds from N to M instead
+ *     sim --world NAME ...        the seeds of one world only
  *     sim --seed N [--trace]      one seed again; --bug NAME with that bug in it
  *
  * SPDX-License-Identifier: MIT */
@@ -13,15 +14,16 @@
 #include "base/mem.h"
 #include "sim.h"
 
-#define STEPS     200
-#define SEEDS     3000
-#define BUG_SEEDS 1000 /* within which each seeded bug must be found */
+#define STEPS      200
+#define SEEDS      3000
+#define BUG_SEEDS  1000 /* within which each seeded bug must be found */
+#define GUEST_PART 10   /* a world with guests is walked in one of so many seeds */
 
 static void tell(const struct sim *sim)
 {
     printf("# seed %" PRIu64 ", step %zu: %s\n", sim->seed, sim->step, sim->complaint);
-    printf("# again with: sim --seed %" PRIu64 " --bug %s --trace\n", sim->seed,
-           bug_name(sim->bug));
+    printf("# again with: sim --world %s --seed %" PRIu64 " --bug %s --trace\n",
+           world_name(sim->world), sim->seed, bug_name(sim->bug));
 }
 
 /* Steps that do not matter are left out, as long as the same promise is broken: larger pieces
@@ -68,16 +70,15 @@ static void tell_smallest(struct sim *sim, uint64_t seed, struct sim_options opt
 }
 
 /* True when no seed fails; otherwise the first that did has been told. */
-static bool run_seeds(struct sim *sim, enum bug bug, uint64_t from, uint64_t seeds,
-                      struct walked *walked, uint64_t *ran)
+static bool run_seeds(struct sim *sim, const struct sim_options *options, uint64_t from,
+                      uint64_t seeds, uint64_t *ran)
 {
     for (uint64_t seed = from; seed <= seeds; seed++) {
-        struct sim_options options = {.bug = bug, .steps = STEPS, .walked = walked};
         *ran = seed;
-        if (!sim_run(sim, seed, &options)) {
+        if (!sim_run(sim, seed, options)) {
             tell(sim);
-            if (bug == BUG_NONE) {
-                tell_smallest(sim, seed, options);
+            if (options->bug == BUG_NONE) {
+                tell_smallest(sim, seed, *options);
             }
             return false;
         }
@@ -102,23 +103,45 @@ static bool walked_all(const struct walked *walked)
     return all;
 }
 
-static bool run_all(struct sim *sim, uint64_t from, uint64_t seeds)
+static bool run_world(struct sim *sim, const struct sim_options *options, uint64_t from,
+                      uint64_t seeds)
 {
     uint64_t ran = 0;
-    struct walked walked = {0};
-    printf("1..%d\n", BUGS + 1);
-    bool good = run_seeds(sim, BUG_NONE, from, seeds, &walked, &ran);
-    printf("%s 1 - the seeds from %" PRIu64 " to %" PRIu64
+    bool good = run_seeds(sim, options, from, seeds, &ran);
+    printf("%s %d - %s: the seeds from %" PRIu64 " to %" PRIu64
            ", of %d steps each, keep every promise\n",
-           good ? "ok" : "not ok", from, ran, STEPS);
+           good ? "ok" : "not ok", 1 + (int)options->world, world_name(options->world), from, ran,
+           STEPS);
+    return good;
+}
+
+static bool run_bug(struct sim *sim, enum bug bug)
+{
+    uint64_t ran = 0;
+    const struct sim_options options = {.bug = bug, .world = bug_world(bug), .steps = STEPS};
+    bool found = !run_seeds(sim, &options, 1, BUG_SEEDS, &ran);
+    printf("%s %d - the seeded bug %s is found in %" PRIu64 " seeds\n", found ? "ok" : "not ok",
+           WORLDS + (int)bug, bug_name(bug), ran);
+    return found;
+}
+
+static bool run_all(struct sim *sim, uint64_t from, uint64_t seeds)
+{
+    struct walked walked = {0};
+    bool good = true;
+    printf("1..%d\n", WORLDS + BUGS);
+    for (int world = 0; world < WORLDS; world++) {
+        bool plain = world == WORLD_TASKS;
+        const struct sim_options options = {
+            .world = (enum world)world, .steps = STEPS, .walked = plain ? &walked : NULL};
+        good &= run_world(sim, &options, from, plain ? seeds : from + (seeds - from) / GUEST_PART);
+    }
     for (int bug = BUG_NONE + 1; bug < BUGS; bug++) {
-        bool found = !run_seeds(sim, (enum bug)bug, 1, BUG_SEEDS, NULL, &ran);
-        printf("%s %d - the seeded bug %s is found in %" PRIu64 " seeds\n", found ? "ok" : "not ok",
-               bug + 1, bug_name((enum bug)bug), ran);
-        good = good && found;
+        good &= run_bug(sim, (enum bug)bug);
     }
     bool all = walked_all(&walked);
-    printf("%s %d - every cell of a broker's health was walked\n", all ? "ok" : "not ok", BUGS + 1);
+    printf("%s %d - every cell of a broker's health was walked\n", all ? "ok" : "not ok",
+           WORLDS + BUGS);
     return good && all;
 }
 
@@ -146,9 +169,20 @@ static enum bug bug_of(const char *name)
     exit(2);
 }
 
+static enum world world_of(const char *name)
+{
+    for (int world = 0; world < WORLDS; world++) {
+        if (strcmp(world_name((enum world)world), name) == 0) {
+            return (enum world)world;
+        }
+    }
+    fprintf(stderr, "sim: there is no world named %s\n", name);
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
-    struct sim_options options = {.steps = STEPS};
+    struct sim_options options = {.world = WORLDS, .steps = STEPS};
     uint64_t seed = 0, from = 1, seeds = SEEDS;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
@@ -160,13 +194,19 @@ int main(int argc, char **argv)
             from = strtoull(value, NULL, 10);
         } else if (strcmp(argv[i], "--seeds") == 0) {
             seeds = strtoull(value, NULL, 10);
+        } else if (strcmp(argv[i], "--world") == 0) {
+            options.world = world_of(value);
         } else if (strcmp(argv[i], "--bug") == 0) {
             options.bug = bug_of(value);
         }
     }
     struct sim *sim = mem_new(struct sim);
     log_set_level(LOG_ERROR + 1); /* failures are the point here */
-    bool good = seed != 0 ? run_one(sim, seed, &options) : run_all(sim, from, seeds);
+    bool all = seed == 0 && options.world == WORLDS;
+    options.world = options.world == WORLDS ? WORLD_TASKS : options.world;
+    bool good = all         ? run_all(sim, from, seeds)
+                : seed != 0 ? run_one(sim, seed, &options)
+                            : run_world(sim, &options, from, seeds);
     mem_free(sim);
     return good ? 0 : 1;
 }

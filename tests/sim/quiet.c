@@ -2,7 +2,7 @@
  * waits for what is there, memory and disk say the same.
  *
  * SPDX-License-Identifier: MIT */
-#include "sim.h"
+#include "guests.h"
 
 #define WHOLE_EVERY 8 /* quiet moments between two looks at everything */
 
@@ -158,6 +158,9 @@ void check_quiet(struct sim *sim)
     }
     check_broker(sim);
     relate_check(sim);
+    if (sim->guests != NULL) {
+        sim->guests->quiet(sim);
+    }
     if (sim_pick(sim, WHOLE_EVERY) == 0) {
         check_disk(sim);
         check_counts(sim);

@@ -25,8 +25,8 @@ static size_t add(struct request *r, size_t parent)
     const struct task *above = parent == 0 ? NULL : &r->orders[parent - 1].task;
     bool inherits = above != NULL && !str_absent(above->document);
     r->orders[r->count++] = (struct order){
-        .task = {.type = sim_types[sim_pick(sim, TYPES)],
-                 .queue = sim_queues[sim_pick(sim, QUEUES)],
+        .task = {.type = sim_types[sim_pick(sim, PLAIN_TYPES)],
+                 .queue = sim_queues[sim_pick(sim, PLAIN_QUEUES)],
                  .document = inherits ? above->document : maybe(sim, sim_documents, DOCUMENTS, 40),
                  .key = maybe(sim, sim_keys, KEYS, 10),
                  .priority = (enum task_priority)(TASK_LOW + sim_pick(sim, 4)),

@@ -48,8 +48,11 @@ void sim_trace(struct sim *sim, const char *format, ...)
 
 bool sim_run(struct sim *sim, uint64_t seed, const struct sim_options *options)
 {
-    *sim = (struct sim){
-        .seed = seed, .bug = options->bug, .trace = options->trace, .walked = options->walked};
+    *sim = (struct sim){.seed = seed,
+                        .bug = options->bug,
+                        .trace = options->trace,
+                        .walked = options->walked,
+                        .world = options->world};
     rand_init_seed(&sim->engine_rand, ~seed);
     world_open(sim);
     for (; sim->step < options->steps && !sim->failed; sim->step++) {

@@ -18,17 +18,25 @@
 #include "store/ops.h"
 #include "store_memory/memory.h"
 
-#define TASKS_MAX   160 /* of one seed */
+#define TASKS_MAX   800 /* of one seed */
+#define ORDERS_MAX  160 /* ... that clients order; the others are made by guests */
 #define REQUEST_MAX 12  /* tasks of one create */
 #define LEASES_MAX  8   /* remembered of one task, old ones too */
 #define CALLS_MAX   64  /* commands in flight */
 #define STEPS_MAX   512 /* of one seed */
 
-#define QUEUES    3
-#define TYPES     2
+#define QUEUES    4 /* the last for deliveries only */
+#define TYPES     5 /* the last three likewise */
 #define DOCUMENTS 3
 #define KEYS      5
 #define WORKERS   5 /* the last two inside the server */
+
+#define PLAIN_QUEUES 3 /* what clients order */
+#define PLAIN_TYPES  2
+
+/* What lives on the engine besides tasks. Each world has seeds of its own. */
+enum world { WORLD_TASKS, WORLD_SCHEDULES, WORLDS };
+const char *world_name(enum world world);
 
 /* Mistakes that the checks must find. They live in the hooks, not in the engine. */
 enum bug {
@@ -40,9 +48,13 @@ enum bug {
     BUG_FORGOTTEN_UNLOCK, /* a document is not let go */
     BUG_UNTOLD_LOSS,      /* a broker that missed changes is not told so when it is back */
     BUG_TRUSTED_EMPTY,    /* a broker that lost its hints says that it has them */
+    BUG_LOST_END,         /* schedules: the end of a run is not written */
+    BUG_LOST_SUM,         /* schedules: nor is what it adds to its day */
+    BUG_LOST_TIME,        /* schedules: one is looked at too late */
     BUGS
 };
 const char *bug_name(enum bug bug);
+enum world bug_world(enum bug bug); /* in which it can happen */
 
 static inline bool sim_is_one(enum command_kind kind) /* a command whose struct is command_one */
 {
@@ -64,6 +76,7 @@ struct seen {
     struct task_id parent, family; /* whose child it is; who holds its document for it */
     bool container, continues, runs_anyway;
     enum worker_kind kind; /* who runs it, while it does */
+    struct task_cost cost;
 };
 
 struct known {
@@ -87,6 +100,11 @@ struct known {
     bool gives_up;           /* ... in this batch, for that reason */
     bool taken_back;         /* ... or because an operator wanted its document */
     bool strays;             /* its run function was given up and has not returned */
+    struct task_id schedule; /* whose run it is, or the run of which it delivers; none: neither */
+    struct task_id delivers; /* the run whose result it brings to a channel; none: no delivery */
+    int channel;             /* ... to which */
+    struct task_id regrets;  /* the run of whose failure it tells; none: no such notice */
+    bool is_run;
 };
 
 struct call {
@@ -146,6 +164,10 @@ struct sim {
     uint64_t seed;
     size_t step;
     enum bug bug;
+    enum world world;
+    size_t queues;         /* how many of them clients and workers know */
+    struct guests *guests; /* NULL: none */
+    size_t made;           /* tasks that they made */
     bool trace;
 
     struct rand dice, engine_rand;
@@ -185,7 +207,7 @@ struct sim {
 
     struct known known[TASKS_MAX];
     size_t known_count;
-    struct queue_rule rules[3];
+    struct queue_rule rules[QUEUES];
 
     bool failed;
     char complaint[512];
@@ -198,6 +220,7 @@ extern const struct str sim_queues[QUEUES], sim_types[TYPES], sim_documents[DOCU
 /* sim.c: a whole seed. False: the complaint says what promise was broken. */
 struct sim_options {
     enum bug bug;
+    enum world world;
     size_t steps;
     bool trace;
     struct walked *walked;
@@ -243,8 +266,9 @@ void step_last(struct sim *sim); /* a restart, then everything is worked off */
 /* know.c: what is known of the tasks. */
 struct known *know_find(struct sim *sim, struct task_id id); /* NULL: never heard of */
 struct known *know_add(struct sim *sim, struct task_id id);
-void know_name(struct sim *sim, struct task_id id); /* this batch may have changed it */
-void know_look(struct sim *sim);                    /* fills `next` of all that are dirty */
+struct known *know_made(struct sim *sim, struct task_id id); /* by a guest; NULL: by nobody */
+void know_name(struct sim *sim, struct task_id id);          /* this batch may have changed it */
+void know_look(struct sim *sim); /* fills `next` of all that are dirty */
 bool know_load(struct sim *sim, struct task_load *loads, size_t n); /* the disk as it is */
 void know_settle(struct sim *sim); /* what was found is what is known */
 void know_look_after_crash(struct sim *sim, bool kept);

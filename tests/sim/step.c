@@ -1,11 +1,12 @@
 /* tests/sim/step.c: what clients, workers and fate do, one thing at a time, as the dice fall.
  *
  * SPDX-License-Identifier: MIT */
+#include "guests.h"
 #include "queue/engine.h"
-#include "sim.h"
 
 #define ROUNDS_MAX   1000 /* of working everything off at the end */
 #define FINISHES_MAX 3    /* that one claim brings along */
+#define GUESTS_TURN  35   /* steps of a hundred that are about guests, where there are any */
 
 static struct str maybe(struct sim *sim, const struct str *names, size_t count, unsigned percent)
 {
@@ -24,8 +25,8 @@ static struct order any_order(struct sim *sim)
 {
     static const int64_t times[] = {0, 0, 0, 500, 20000};
     int64_t now_ms = sim_now_ms(sim), expires = times[sim_pick(sim, ARRAY_LEN(times))];
-    return (struct order){.task = {.type = sim_types[sim_pick(sim, TYPES)],
-                                   .queue = sim_queues[sim_pick(sim, QUEUES)],
+    return (struct order){.task = {.type = sim_types[sim_pick(sim, PLAIN_TYPES)],
+                                   .queue = sim_queues[sim_pick(sim, PLAIN_QUEUES)],
                                    .document = maybe(sim, sim_documents, DOCUMENTS, 60),
                                    .key = maybe(sim, sim_keys, KEYS, 20),
                                    .priority = (enum task_priority)(TASK_LOW + sim_pick(sim, 4)),
@@ -40,7 +41,7 @@ static struct order any_order(struct sim *sim)
 static void do_create(struct sim *sim)
 {
     size_t n = 1 + sim_pick(sim, 3);
-    if (sim->known_count + (sim->calls_count + 1) * (REQUEST_MAX + 3) > TASKS_MAX) {
+    if (sim->known_count - sim->made + (sim->calls_count + 1) * (REQUEST_MAX + 3) > ORDERS_MAX) {
         return;
     }
     struct call *call = world_call(sim, COMMAND_CREATE);
@@ -108,7 +109,7 @@ static void do_bulk(struct sim *sim)
 {
     struct call *call = world_call(sim, COMMAND_BULK);
     call->command.bulk.verb = (enum bulk_verb)sim_pick(sim, 3);
-    call->command.bulk.filter.queue = sim_queues[sim_pick(sim, QUEUES)];
+    call->command.bulk.filter.queue = sim_queues[sim_pick(sim, sim->queues)];
     call->command.bulk.reason = STR("so");
     sim_trace(sim, "bulk %d", (int)call->command.bulk.verb);
     world_give(sim, call);
@@ -118,7 +119,7 @@ static void do_queue(struct sim *sim)
 {
     struct call *call = world_call(sim, COMMAND_QUEUE);
     call->command.queue = (struct command_queue){
-        .name = sim_queues[sim_pick(sim, QUEUES)],
+        .name = sim_queues[sim_pick(sim, sim->queues)],
         .has_paused = sim_chance(sim, 60),
         .set.paused = sim_chance(sim, 30),
         .has_max_concurrent = sim_chance(sim, 40),
@@ -184,10 +185,10 @@ static void do_why(struct sim *sim)
 static struct call *any_claim(struct sim *sim)
 {
     struct call *call = world_call(sim, COMMAND_CLAIM);
-    size_t from = sim_pick(sim, QUEUES), many = sim_pick(sim, QUEUES - from + 1);
+    size_t from = sim_pick(sim, sim->queues), many = sim_pick(sim, sim->queues - from + 1);
     call->command.claim = (struct command_claim){.worker = sim_workers[sim_pick(sim, WORKERS)],
                                                  .types = sim_types,
-                                                 .types_count = sim_pick(sim, TYPES + 1),
+                                                 .types_count = sim_pick(sim, PLAIN_TYPES + 1),
                                                  .queues = &sim_queues[from],
                                                  .queues_count = many,
                                                  .max = 1 + sim_pick(sim, 3),
@@ -259,6 +260,10 @@ static const struct known *any_finish(struct sim *sim, struct finish *out)
                                .retry = sim_chance(sim, 80),
                                .delay_ms = sim_chance(sim, 50) ? 0 : 1500,
                                .cost = TASK_COST_NONE};
+        if (sim->guests != NULL) {
+            out->result = sim_chance(sim, 50) ? STR("\"said\"") : STR_NONE;
+            out->cost.actual = sim_chance(sim, 50) ? -1 : (double)sim_pick(sim, 4);
+        }
     }
     return known;
 }
@@ -410,30 +415,36 @@ static void do_race(struct sim *sim)
     sim->age = TASK_ID_NONE;
 }
 
-static const struct {
-    unsigned weight;
-    void (*act)(struct sim *);
-} acts[] = {{20, do_create},     {14, do_claim},     {14, do_finish},  {8, do_finish_and_claim},
-            {6, do_heartbeat},   {5, do_cancel},     {4, do_revive},   {4, do_change},
-            {2, do_remove},      {1, do_bulk},       {3, do_queue},    {2, do_ask},
-            {3, do_stop},        {1, do_why},        {2, do_return},   {18, do_time},
-            {2, do_full},        {1, do_cut_off},    {1, world_crash}, {2, do_lose_hint},
-            {1, do_double_hint}, {3, do_stale_hint}, {3, do_race},     {8, outage_step},
-            {3, do_release},     {2, do_kill}};
+static const struct act acts[] = {
+    {20, do_create},     {14, do_claim},     {14, do_finish},  {8, do_finish_and_claim},
+    {6, do_heartbeat},   {5, do_cancel},     {4, do_revive},   {4, do_change},
+    {2, do_remove},      {1, do_bulk},       {3, do_queue},    {2, do_ask},
+    {3, do_stop},        {1, do_why},        {2, do_return},   {18, do_time},
+    {2, do_full},        {1, do_cut_off},    {1, world_crash}, {2, do_lose_hint},
+    {1, do_double_hint}, {3, do_stale_hint}, {3, do_race},     {8, outage_step},
+    {3, do_release},     {2, do_kill}};
+
+static void act_any(struct sim *sim, const struct act *from, size_t count)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += from[i].weight;
+    }
+    unsigned at = (unsigned)sim_pick(sim, sum);
+    while (at >= from->weight) {
+        at -= (from++)->weight;
+    }
+    from->act(sim);
+}
 
 void step_any(struct sim *sim)
 {
-    unsigned sum = 0;
     sim->passed_ms = 0;
-    for (size_t i = 0; i < ARRAY_LEN(acts); i++) {
-        sum += acts[i].weight;
+    if (sim->guests != NULL && sim_chance(sim, GUESTS_TURN)) {
+        act_any(sim, sim->guests->acts, sim->guests->acts_count);
+    } else {
+        act_any(sim, acts, ARRAY_LEN(acts));
     }
-    unsigned at = (unsigned)sim_pick(sim, sum);
-    size_t i = 0;
-    while (at >= acts[i].weight) {
-        at -= acts[i++].weight;
-    }
-    acts[i].act(sim);
     if (sim_chance(sim, 50)) {
         world_settle(sim);
     } else if (sim_chance(sim, 40)) {
@@ -443,8 +454,11 @@ void step_any(struct sim *sim)
 
 /* ---- The end ---- */
 
-static bool all_ended(const struct sim *sim)
+static bool all_ended(struct sim *sim)
 {
+    if (sim->guests != NULL && !sim->guests->done(sim)) {
+        return false;
+    }
     for (size_t i = 0; i < sim->known_count; i++) {
         if (!sim->known[i].gone && sim->known[i].seen.state < TASK_COMPLETED) {
             return false;
@@ -469,7 +483,7 @@ static void cancel_waiting(struct sim *sim)
 
 static void open_queues(struct sim *sim)
 {
-    for (int queue = 0; queue < QUEUES; queue++) {
+    for (size_t queue = 0; queue < sim->queues; queue++) {
         struct call *call = world_call(sim, COMMAND_QUEUE);
         call->command.queue = (struct command_queue){.name = sim_queues[queue],
                                                      .has_paused = true,
@@ -502,7 +516,7 @@ static void work_off(struct sim *sim)
     struct call *call = world_call(sim, COMMAND_CLAIM);
     call->command.claim = (struct command_claim){.worker = sim_workers[0],
                                                  .queues = sim_queues,
-                                                 .queues_count = QUEUES,
+                                                 .queues_count = sim->queues,
                                                  .max = 10,
                                                  .lease_ms = 60000};
     world_give(sim, call);
@@ -522,6 +536,9 @@ void step_last(struct sim *sim)
     if (!sim->failed) {
         world_crash(sim);
         open_queues(sim);
+    }
+    if (sim->guests != NULL && !sim->failed) {
+        sim->guests->last(sim);
     }
     for (size_t round = 0; !sim->failed && !all_ended(sim); round++) {
         work_off(sim);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "sim.h"
+#include "guests.h"
 
 #define START_MS    INT64_C(1800000000000)
 #define REST_MS     200 /* how long the engine leaves a failed store alone */
@@ -87,6 +87,9 @@ static void build(struct sim *sim)
                                      .waiting_max = WAITING_MAX,
                                      .grace_ms = GRACE_MS,
                                      .doubts_memory = true};
+    if (sim->guests != NULL) {
+        sim->guests->build(sim, &options);
+    }
     must(engine_new(&options, &sim->engine, &err), &err);
     sim->store_hook.ops.fleet = &outage_rows; /* the engine has seen that the store is its own */
 }
@@ -95,11 +98,25 @@ static void tear_down(struct sim *sim)
 {
     engine_free(sim->engine);
     sim->engine = NULL;
+    if (sim->guests != NULL) {
+        sim->guests->tear_down(sim);
+    }
     broker_close(sim->broker);
     store_close(sim->store);
     event_batch_free(sim->events);
     sim->events = NULL;
     sim->calls_count = 0; /* all were answered: nothing lives past the engine */
+}
+
+static struct guests *(*const openers[WORLDS])(struct sim *sim) = {
+    [WORLD_SCHEDULES] = schedules_open,
+};
+
+const char *world_name(enum world world)
+{
+    static const char *const names[WORLDS] = {
+        [WORLD_TASKS] = "tasks", [WORLD_SCHEDULES] = "schedules"};
+    return names[world];
 }
 
 void world_open(struct sim *sim)
@@ -108,12 +125,19 @@ void world_open(struct sim *sim)
     clock_init_by_hand(&sim->clock, START_MS);
     list_init(&sim->given);
     channel_init(&sim->answers, on_answers, sim);
+    sim->queues = PLAIN_QUEUES;
+    if (openers[sim->world] != NULL) {
+        sim->guests = openers[sim->world](sim);
+    }
     build(sim);
 }
 
 void world_close(struct sim *sim)
 {
     tear_down(sim);
+    if (sim->guests != NULL) {
+        sim->guests->close(sim);
+    }
     memory_disk_free(sim->disk);
     arena_fini(&sim->arena);
 }
@@ -138,6 +162,9 @@ void world_crash(struct sim *sim)
     build(sim);
     rule_restart(sim);
     know_look_after_crash(sim, kept);
+    if (sim->guests != NULL) {
+        sim->guests->restart(sim, kept);
+    }
     sim->cut_off = false;
 }
 
