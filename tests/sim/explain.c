@@ -152,7 +152,8 @@ static bool by_one(const struct command *command, const struct known *known)
 static bool by_release(const struct command_release *release, struct known *known)
 {
     const struct seen *was = &known->seen, *now = &known->next;
-    bool ends = was->cancel_requested || (!id_none(was->parent) && now->state == TASK_CANCELLED);
+    bool others = !id_none(was->parent) || known->is_run; /* may cancel it in the same batch */
+    bool ends = was->cancel_requested || (others && now->state == TASK_CANCELLED);
     known->taken_back =
         was->document >= 0 && str_eq(release->document, sim_documents[was->document]) &&
         was->state == TASK_RUNNING && !was->container && now->attempt == was->attempt &&
