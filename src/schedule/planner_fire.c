@@ -198,10 +198,26 @@ static bool may_run(struct round *round, struct firing *firing)
     return false;
 }
 
+/* A backfill has run this very time: the run that has not ended may be its own. */
+static bool has_run(struct round *round, const struct firing *firing, int64_t occurrence_ms)
+{
+    struct err err = ERR_INIT;
+    struct task_id made = TASK_ID_NONE;
+    struct str key = execution_key(firing->schedule->id, occurrence_ms, round->arena);
+    if (!tx_records_find(round->tx, RECORD_EXECUTION, &key, 1, &made, &err)) {
+        guest_store_failed(round->batch, &err);
+    }
+    return !id_none(made);
+}
+
 static void fire(struct round *round, struct firing *firing, int64_t occurrence_ms)
 {
     struct schedule *schedule = firing->schedule;
     bool open = firing_is_open(firing);
+    if (open && has_run(round, firing, occurrence_ms)) {
+        schedule->cursor_ms = occurrence_ms;
+        return;
+    }
     if (open && schedule->overlap == OVERLAP_SKIP) {
         leave_out(round, firing, occurrence_ms, 1, "the last run has not ended");
     } else if (open && schedule->overlap != OVERLAP_ALLOW && firing->last_here) {

@@ -448,6 +448,19 @@ TEST(a_single_time_that_a_backfill_has_run_is_over)
     CHECK_EQ(desk_schedule(&d, id).status, SCHEDULE_COMPLETED);
 }
 
+TEST(the_run_that_a_backfill_made_of_a_time_is_not_cancelled_for_that_time)
+{
+    SCOPED(desk_fini) struct desk d = DESK_INIT;
+    struct task_id id = desk_create(&d, HOURLY(",'overlap':'cancel'"));
+    struct planner_order run = {.verb = PLANNER_BACKFILL, .id = id};
+    bench_jump_ms(&d.bench, HOUR_MS);
+    run.from_ms = run.to_ms = bench_now(&d.bench).wall_ms;
+    bench_give(&d.bench, desk_call(&d, &run)); /* just before the planner does */
+    bench_settle(&d.bench);
+    CHECK_STR(desk_story(&d, id), "RUNNING");
+    CHECK_EQ(bench_count(&d.bench, TASK_QUEUED), 1);
+}
+
 TEST(only_the_leader_fires)
 {
     SCOPED(desk_fini) struct desk d = DESK_INIT;
