@@ -147,6 +147,7 @@ static struct str say_failed(const struct follow *f, struct str what)
 /* ---- Tasks ---- */
 
 #define LIVE_STATES ((1u << TASK_COMPLETED) - 1)
+#define BAD_STATES  (1u << TASK_FAILED | 1u << TASK_TIMEOUT | 1u << TASK_CANCELLED)
 
 /* How many of its tasks are in one of these states. Rows of others are not locked: another node may
  * be ending them, and waits for the team that we hold. */
@@ -172,11 +173,13 @@ static bool count(const struct follow *f, unsigned states, size_t *out)
     return true;
 }
 
-/* The last one has ended: with a model the synthesis is ready by now, without one this is it. */
+/* The last one has ended: with a model the synthesis is ready by now, without one this is it. One
+ * that failed in this very batch may be heard of after this one: then its own end decides. */
 static void follow_last(struct follow *f)
 {
-    size_t open, good;
-    if (!count(f, LIVE_STATES, &open) || open > 0 || !count(f, 1u << TASK_COMPLETED, &good)) {
+    size_t open, good, bad;
+    if (!count(f, LIVE_STATES, &open) || open > 0 || !count(f, 1u << TASK_COMPLETED, &good) ||
+        !count(f, BAD_STATES, &bad) || (bad > 0 && f->team.policy == TEAM_FAIL)) {
         return;
     }
     if (good == 0) {

@@ -174,6 +174,21 @@ TEST(two_tasks_that_end_in_one_batch_end_their_team_once)
     CHECK_EQ(heard(&o, TEAM_ENDED), 1);
 }
 
+TEST(a_task_that_fails_in_the_batch_of_the_last_good_one_fails_its_team)
+{
+    SCOPED(office_fini) struct office o = OFFICE_INIT;
+    struct team team = begin(&o, "[{'id':'a','title':'A'},{'id':'b','title':'B'}]");
+    struct task a = take(&o, &team, TEAM_TASK_TYPE), b = take(&o, &team, TEAM_TASK_TYPE);
+    struct call *good = bench_finish_call(&o.bench, &a, OUTCOME_COMPLETED);
+    struct call *bad = bench_finish_call(&o.bench, &b, OUTCOME_FAILED);
+    bad->command.finish.items[0].retry = false;
+    bench_give(&o.bench, good);
+    bench_run(&o.bench, bad);
+    CHECK_EQ(look(&o, team.id).status, TEAM_FAILED);
+    CHECK_STR(look(&o, team.id).error_code, "task_failed");
+    CHECK_EQ(heard(&o, TEAM_ENDED), 1);
+}
+
 TEST(a_split_becomes_tasks_in_the_commit_of_its_end)
 {
     SCOPED(office_fini) struct office o = OFFICE_INIT;
