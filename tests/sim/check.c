@@ -250,9 +250,9 @@ static void check_finish(struct sim *sim, const struct finish *finish)
         return;
     }
     bool overtaken =
-        (!id_none(known->seen.parent) || known->is_run) && known->next.state == TASK_CANCELLED;
+        (!id_none(known->seen.parent) || sim_is_led(known)) && known->next.state == TASK_CANCELLED;
     if (finish->err.kind == ERR_NONE && finish->task.state != known->seen.state &&
-        finish->task.state != known->next.state && !overtaken) { /* by its parent, or a limit */
+        finish->task.state != known->next.state && !overtaken) { /* by its parent, or a guest */
         sim_fail(sim, "a finish of task #%d was answered with a state it never had",
                  know_number(sim, known));
     }

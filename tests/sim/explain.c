@@ -115,7 +115,7 @@ static bool killed(const struct seen *was, const struct seen *now)
 static bool by_bulk(const struct command_bulk *bulk, const struct known *known)
 {
     const struct seen *was = &known->seen, *now = &known->next;
-    if (!str_eq(bulk->filter.queue, sim_queues[was->queue])) {
+    if (!str_eq(bulk->filter.queue, sim_queue(was->queue))) {
         return false;
     }
     switch (bulk->verb) {
@@ -152,7 +152,7 @@ static bool by_one(const struct command *command, const struct known *known)
 static bool by_release(const struct command_release *release, struct known *known)
 {
     const struct seen *was = &known->seen, *now = &known->next;
-    bool others = !id_none(was->parent) || known->is_run; /* may cancel it in the same batch */
+    bool others = !id_none(was->parent) || sim_is_led(known); /* may cancel it in the same batch */
     bool ends = was->cancel_requested || (others && now->state == TASK_CANCELLED);
     known->taken_back =
         was->document >= 0 && str_eq(release->document, sim_documents[was->document]) &&

@@ -10,6 +10,8 @@
 
 #include "sim.h"
 
+#define TEAMS_MAX 12 /* of one seed */
+
 struct act { /* something that can happen, and how often it does */
     unsigned weight;
     void (*act)(struct sim *sim);
@@ -36,8 +38,11 @@ struct guests {
 
     void (*last)(struct sim *sim); /* clients let them come to an end */
     bool (*done)(struct sim *sim); /* nothing will come of them any more */
+    /* Queues of their own that must be worked off, at most TEAMS_MAX; NULL: none. */
+    size_t (*queues)(struct sim *sim, struct str *out);
 };
 
 struct guests *schedules_open(struct sim *sim); /* WORLD_SCHEDULES: schedules.h */
+struct guests *teams_open(struct sim *sim);     /* WORLD_TEAMS: teams.h */
 
 #endif

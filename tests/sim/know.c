@@ -1,11 +1,14 @@
 /* tests/sim/know.c: what the sim knows of the tasks: found on the disk, compared field by field.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include "guests.h"
 
 const struct str sim_queues[QUEUES] = {{"default", 7}, {"qa", 2}, {"qb", 2}, {"deliveries", 10}};
 const struct str sim_types[TYPES] = {
-    {"t0", 2}, {"t1", 2}, {"deliver.email", 13}, {"deliver.web", 11}, {"deliver.mobile", 14}};
+    {"t0", 2},       {"t1", 2}, {"deliver.email", 13}, {"deliver.web", 11}, {"deliver.mobile", 14},
+    {"team.task", 9}};
 const struct str sim_documents[DOCUMENTS] = {{"d0", 2}, {"d1", 2}, {"d2", 2}};
 const struct str sim_keys[KEYS] = {{"k0", 2}, {"k1", 2}, {"k2", 2}, {"k3", 2}, {"k4", 2}};
 const struct str sim_workers[WORKERS] = {
@@ -19,6 +22,25 @@ static int place(struct str name, const struct str *names, int count)
         }
     }
     return -1;
+}
+
+#define TEAM_QUEUES 1000
+
+struct str sim_queue(int at)
+{
+    static char names[TEAM_QUEUES][16];
+    if (at < QUEUES) {
+        return sim_queues[at];
+    }
+    snprintf(names[at - QUEUES], sizeof names[0], "team/%d", 1 + at - QUEUES);
+    return str_of(names[at - QUEUES]);
+}
+
+static int queue_place(struct str name)
+{
+    uint64_t number = 0;
+    bool team = str_starts(name, STR("team/")) && str_u64(str_from(name, 5), &number);
+    return team ? QUEUES - 1 + (int)number : place(name, sim_queues, QUEUES);
 }
 
 struct seen seen_of(const struct task *task)
@@ -38,7 +60,7 @@ struct seen seen_of(const struct task *task)
                          .expires_ms = task->expires_ms,
                          .token = task->token,
                          .cancel_requested = task->cancel_requested,
-                         .queue = place(task->queue, sim_queues, QUEUES),
+                         .queue = queue_place(task->queue),
                          .type = place(task->type, sim_types, TYPES),
                          .document = place(task->document, sim_documents, DOCUMENTS),
                          .key = place(task->key, sim_keys, KEYS),
@@ -57,7 +79,7 @@ struct hint know_hint(const struct known *known)
     const struct seen *seen = &known->seen;
     return (struct hint){.id = known->id,
                          .type = sim_types[seen->type],
-                         .queue = sim_queues[seen->queue],
+                         .queue = sim_queue(seen->queue),
                          .document = seen->document < 0 ? STR_NONE : sim_documents[seen->document],
                          .priority = seen->priority,
                          .queued_ms = seen->queued_ms};

@@ -28,7 +28,7 @@ static bool asked_for(const struct command_claim *claim, const struct seen *seen
 {
     bool queue = claim->queues_count == 0
                      ? seen->queue == 0
-                     : among(sim_queues[seen->queue], claim->queues, claim->queues_count);
+                     : among(sim_queue(seen->queue), claim->queues, claim->queues_count);
     return queue && (claim->types_count == 0 ||
                      among(sim_types[seen->type], claim->types, claim->types_count));
 }

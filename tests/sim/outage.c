@@ -183,11 +183,11 @@ void outage_hook(struct sim *sim)
 
 static bool wants(const struct want *want, const struct known *known, const size_t *taken)
 {
-    struct str queue = sim_queues[known->seen.queue], type = sim_types[known->seen.type];
+    struct str queue = sim_queue(known->seen.queue), type = sim_types[known->seen.type];
     bool asked = want->any_queue, typed = want->types_count == 0;
     for (size_t i = 0; i < want->queues_count; i++) {
         if (str_eq(want->queues[i].name, queue)) {
-            asked = taken[known->seen.queue] < want->queues[i].room;
+            asked = taken[MIN(known->seen.queue, QUEUES)] < want->queues[i].room;
         }
     }
     for (size_t i = 0; i < want->types_count; i++) {
@@ -202,7 +202,7 @@ static bool propose(struct tx *tx, const struct want *want, size_t max, struct a
 {
     struct sim *sim = HOLDER(tx->ops, struct store_hook, ops)->sim;
     struct proposed *proposed = &sim->proposed;
-    size_t taken[QUEUES] = {0};
+    size_t taken[QUEUES + 1] = {0}; /* the last for queues of teams */
     (void)arena;
     (void)err;
     *count = 0;
@@ -221,7 +221,7 @@ static bool propose(struct tx *tx, const struct want *want, size_t max, struct a
             return true;
         }
         proposed->tasks[best - sim->known] = true;
-        taken[best->seen.queue]++;
+        taken[MIN(best->seen.queue, QUEUES)]++;
         if (best->seen.document >= 0) {
             proposed->documents[best->seen.document] = true;
         }

@@ -84,7 +84,7 @@ void relate_refresh(struct sim *sim)
     for (size_t i = 0; i < sim->known_count; i++) {
         struct known *known = &sim->known[i];
         if (!known->gone && is_live(known->seen.state) &&
-            (known->seen.container || !id_none(known->seen.parent) || known->is_run)) {
+            (known->seen.container || !id_none(known->seen.parent) || sim_is_led(known))) {
             asked[n] = known;
             loads[n++] = (struct task_load){.id = known->id, .arena = &arena};
         }

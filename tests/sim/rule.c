@@ -147,6 +147,9 @@ static bool disturbed(const struct sim *sim, int queue)
 
 bool rule_open(struct sim *sim, int queue)
 {
+    if (queue >= QUEUES) {
+        return true; /* a team's has no limits */
+    }
     const struct queue_rule *rule = &sim->rules[queue];
     if (rule->paused || rule->rate > 0) {
         return false;

@@ -26,7 +26,7 @@
 #define STEPS_MAX   512 /* of one seed */
 
 #define QUEUES    4 /* the last for deliveries only */
-#define TYPES     5 /* the last three likewise */
+#define TYPES     6 /* the last four for deliveries and teams only */
 #define DOCUMENTS 3
 #define KEYS      5
 #define WORKERS   5 /* the last two inside the server */
@@ -35,7 +35,7 @@
 #define PLAIN_TYPES  2
 
 /* What lives on the engine besides tasks. Each world has seeds of its own. */
-enum world { WORLD_TASKS, WORLD_SCHEDULES, WORLDS };
+enum world { WORLD_TASKS, WORLD_SCHEDULES, WORLD_TEAMS, WORLDS };
 const char *world_name(enum world world);
 
 /* Mistakes that the checks must find. They live in the hooks, not in the engine. */
@@ -105,13 +105,21 @@ struct known {
     int channel;             /* ... to which */
     struct task_id regrets;  /* the run of whose failure it tells; none: no such notice */
     bool is_run;
+    struct task_id team; /* whose task it is; none: no team's */
 };
+
+/* A guest's own, which that may cancel without a word. */
+static inline bool sim_is_led(const struct known *known)
+{
+    return known->is_run || !id_none(known->team);
+}
 
 struct call {
     struct command command;
     bool answered;
     bool waits;             /* a claim that may wait, or was stopped while it did */
     bool ended;             /* a claim whose finishes were checked */
+    bool in_line;           /* a claim of a team's tasks that waited while the team ran */
     struct task_lease said; /* of a finish; a seeded bug gives the engine another */
 };
 
@@ -213,9 +221,10 @@ struct sim {
     char complaint[512];
 };
 
-/* The vocabulary. */
+/* The vocabulary; a team's queue has a place behind the others. */
 extern const struct str sim_queues[QUEUES], sim_types[TYPES], sim_documents[DOCUMENTS],
     sim_keys[KEYS], sim_workers[WORKERS];
+struct str sim_queue(int place);
 
 /* sim.c: a whole seed. False: the complaint says what promise was broken. */
 struct sim_options {

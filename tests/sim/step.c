@@ -407,7 +407,9 @@ static void do_race(struct sim *sim)
     sim->age = known->id;
     hot_forget(&sim->engine->hot, known->id); /* that node has not got it at hand */
     struct call *call = any_claim(sim);
-    call->command.claim.queues = &sim_queues[known->seen.queue];
+    struct str *queue = arena_new(&sim->arena, struct str);
+    *queue = sim_queue(known->seen.queue);
+    call->command.claim.queues = queue;
     call->command.claim.queues_count = 1;
     call->command.claim.types_count = 0;
     world_give(sim, call);
@@ -514,9 +516,15 @@ static void complete_all(struct sim *sim, const struct command_claim *claim)
 static void work_off(struct sim *sim)
 {
     struct call *call = world_call(sim, COMMAND_CLAIM);
+    struct str *queues = arena_array(&sim->arena, struct str, QUEUES + TEAMS_MAX);
+    size_t count = sim->queues;
+    memcpy(queues, sim_queues, count * sizeof *queues);
+    if (sim->guests != NULL && sim->guests->queues != NULL) {
+        count += sim->guests->queues(sim, queues + count);
+    }
     call->command.claim = (struct command_claim){.worker = sim_workers[0],
-                                                 .queues = sim_queues,
-                                                 .queues_count = sim->queues,
+                                                 .queues = queues,
+                                                 .queues_count = count,
                                                  .max = 10,
                                                  .lease_ms = 60000};
     world_give(sim, call);

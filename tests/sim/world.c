@@ -110,12 +110,13 @@ static void tear_down(struct sim *sim)
 
 static struct guests *(*const openers[WORLDS])(struct sim *sim) = {
     [WORLD_SCHEDULES] = schedules_open,
+    [WORLD_TEAMS] = teams_open,
 };
 
 const char *world_name(enum world world)
 {
     static const char *const names[WORLDS] = {
-        [WORLD_TASKS] = "tasks", [WORLD_SCHEDULES] = "schedules"};
+        [WORLD_TASKS] = "tasks", [WORLD_SCHEDULES] = "schedules", [WORLD_TEAMS] = "teams"};
     return names[world];
 }
 
