@@ -142,6 +142,8 @@ static void create(struct wish *wish)
     team.id = guest_make_id(wish->batch);
     team.version = 0;
     team.status = TEAM_RUNNING;
+    /* The answer has the place of the wish: this one may be that of a batch that was lost. */
+    team.split = team.synthesis = team.hold = team.turn = TASK_ID_NONE;
     team.decides = wish->lead->with.decides;
     team.created_ms = guest_now(wish->batch).wall_ms;
     if (team.tasks.count == 0 && !team.decides) {

@@ -14,7 +14,8 @@ struct office {
     struct bench bench;
     struct lead_options with;
     struct lead *lead;
-    struct guest *guests[1];
+    struct guest *guests[2];
+    struct guest *beside; /* another guest; NULL: none */
     struct err err;
     struct channel news;
     size_t told[TEAM_FOLLOWS + 1]; /* heard() counts */
@@ -49,7 +50,8 @@ static void seat(struct office *o)
         o->lead = lead_new(&o->with);
         o->guests[0] = lead_guest(o->lead);
         o->bench.with.guests = o->guests;
-        o->bench.with.guests_count = 1;
+        o->guests[1] = o->beside;
+        o->bench.with.guests_count = o->beside == NULL ? 1 : 2;
         bench_settle(&o->bench); /* it has looked which teams run */
     }
 }
@@ -339,6 +341,54 @@ TEST(a_free_document_is_the_teams_at_once_and_its_tasks_run_beside_each_other)
     complete(&o, &c, STR("3"));
     CHECK_EQ(bench_task(&o.bench, team.hold).state, TASK_COMPLETED);
     CHECK(is_taken(&o, other, &none));
+}
+
+TEST(a_document_is_given_on_when_the_last_two_of_a_team_end_in_one_batch)
+{
+    SCOPED(office_fini) struct office o = OFFICE_INIT;
+    struct task none;
+    struct team team = begin_on(&o, "[{'id':'a','title':'A'},{'id':'b','title':'B'}]", "d");
+    struct task_id other = outside(&o, "d");
+    struct task a = take(&o, &team, TEAM_TASK_TYPE), b = take(&o, &team, TEAM_TASK_TYPE);
+    bench_give(&o.bench, bench_finish_call(&o.bench, &a, OUTCOME_COMPLETED));
+    bench_run(&o.bench, bench_finish_call(&o.bench, &b, OUTCOME_COMPLETED));
+    CHECK_EQ(bench_task(&o.bench, team.hold).state, TASK_COMPLETED);
+    CHECK(is_taken(&o, other, &none));
+}
+
+/* Somebody else was faster: the first batch with tasks of a team comes to nothing. */
+struct rival {
+    struct guest guest;
+    bool was_faster;
+};
+
+static int64_t never_due(struct guest *guest, struct now now)
+{
+    (void)guest, (void)now;
+    return INT64_MAX;
+}
+
+static void lose_once(struct guest *guest, struct batch *batch, const struct task *was,
+                      const struct task *now)
+{
+    struct rival *rival = HOLDER(guest, struct rival, guest);
+    (void)was, (void)now;
+    if (!rival->was_faster) {
+        rival->was_faster = true;
+        guest_lost(batch);
+    }
+}
+
+TEST(a_team_that_is_decided_anew_holds_its_document)
+{
+    SCOPED(office_fini) struct office o = OFFICE_INIT;
+    struct rival rival = {.guest = {.due_in_ms = never_due, .changed = lose_once}};
+    o.beside = &rival.guest;
+    struct team team = begin_on(&o, PAIR, "d");
+    CHECK(rival.was_faster);
+    struct document_view view = bench_document(&o.bench, "d");
+    CHECK(view.locked && id_eq(view.task, team.hold));
+    CHECK_EQ(bench_task(&o.bench, team.hold).state, TASK_RUNNING);
 }
 
 TEST(a_team_has_its_place_in_the_line_of_its_document)
