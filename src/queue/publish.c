@@ -385,6 +385,14 @@ static void publish_orders(struct batch *batch)
     rates_add(engine->rates.created, &engine->rates, batch->now, (uint32_t)batch->orders_count);
 }
 
+/* A hold whose turn has come may have ended in the same batch: then it has never had its document.
+ */
+static bool is_open(struct batch *batch, struct task_id hold)
+{
+    const struct item *item = batch_item(batch, hold);
+    return item != NULL && item->now.state == TASK_RUNNING;
+}
+
 /* A proposal is settled: what started is counted as running, what nobody touched is ready again, a
  * stale hint lets its document go. */
 static void settle_hint(struct batch *batch, const struct hint *hint)
@@ -407,7 +415,8 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
         publish_offer(batch->engine, &item->now); /* its row cannot say who holds its document */
     } else if (unchanged) {
         broker_give_back(broker, hint);
-    } else if (item->claim != NULL && item->now.state == TASK_COMPLETED) {
+    } else if (item->claim != NULL && item->now.state == TASK_COMPLETED &&
+               is_open(batch, item->now.family)) {
         publish_hold(batch->engine,
                      &item->now); /* a turn has come: the document is its family's now */
     } else if ((item->now.state != TASK_RUNNING || item->now.container) &&

@@ -504,6 +504,25 @@ TEST(a_team_that_fails_gives_its_document_on)
     CHECK(is_taken(&o, other, &none));
 }
 
+TEST(a_team_that_ends_in_the_batch_of_its_turn_gives_its_document_on)
+{
+    SCOPED(office_fini) struct office o = OFFICE_INIT;
+    struct task running, none;
+    seat(&o);
+    struct task_id first = outside(&o, "d");
+    CHECK(is_taken(&o, first, &running));
+    struct team team = begin_on(&o, PAIR, "d");
+    struct task_id behind = outside(&o, "d");
+    bench_give(&o.bench, bench_finish_call(&o.bench, &running, OUTCOME_COMPLETED));
+    bench_step(&o.bench); /* the document is free, the turn has not been looked at */
+    struct call *cancel = bench_call(&o.bench, COMMAND_CANCEL);
+    cancel->command.one.id = team.tasks.at[0].task;
+    bench_run(&o.bench, cancel);
+    CHECK_EQ(look(&o, team.id).status, TEAM_FAILED);
+    CHECK_EQ(bench_task(&o.bench, team.hold).state, TASK_COMPLETED);
+    CHECK(is_taken(&o, behind, &none));
+}
+
 TEST(a_team_that_ends_in_line_leaves_it)
 {
     SCOPED(office_fini) struct office o = OFFICE_INIT;
