@@ -96,6 +96,24 @@ static bool is_swallowed(enum bug bug, const struct record *record)
             record->version > 3);
 }
 
+void hook_lose_save(struct sim *sim)
+{
+    sim->lose_save = true;
+    sim_trace(sim, "another node is faster with the next record");
+}
+
+/* The batch is decided anew then. */
+static bool is_overtaken(struct sim *sim, const struct record *record)
+{
+    bool overtaken =
+        sim->lose_save && (record->kind == RECORD_SCHEDULE || record->kind == RECORD_TEAM);
+    sim->lose_save = sim->lose_save && !overtaken;
+    for (size_t i = 0; overtaken && i < sim->calls_count; i++) {
+        sim->calls[i]->in_line = false; /* a claim that was awake then may have to look again */
+    }
+    return overtaken;
+}
+
 /* Bug: what is not written is said to be. */
 static bool on_records_save(struct tx *tx, struct record_save *saves, size_t n, struct err *err)
 {
@@ -109,6 +127,10 @@ static bool on_records_save(struct tx *tx, struct record_save *saves, size_t n, 
             record.due_ms += MINUTE_MS;
         }
         bool swallowed = is_swallowed(hook->sim->bug, &record);
+        if (is_overtaken(hook->sim, &record)) {
+            saves[i].applied = false;
+            continue;
+        }
         ok = swallowed || hook->inner->records_save(tx, &save, 1, err);
         saves[i].applied = swallowed || save.applied;
     }

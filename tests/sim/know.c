@@ -4,11 +4,18 @@
 #include <stdio.h>
 
 #include "guests.h"
+#include "queue/turn.h"
+#include "task/reserved.h"
 
 const struct str sim_queues[QUEUES] = {{"default", 7}, {"qa", 2}, {"qb", 2}, {"deliveries", 10}};
-const struct str sim_types[TYPES] = {
-    {"t0", 2},       {"t1", 2}, {"deliver.email", 13}, {"deliver.web", 11}, {"deliver.mobile", 14},
-    {"team.task", 9}};
+const struct str sim_types[TYPES] = {{"t0", 2},
+                                     {"t1", 2},
+                                     {"deliver.email", 13},
+                                     {"deliver.web", 11},
+                                     {"deliver.mobile", 14},
+                                     {"team.task", 9},
+                                     {"team.document", 13},
+                                     {"team.turn", 9}};
 const struct str sim_documents[DOCUMENTS] = {{"d0", 2}, {"d1", 2}, {"d2", 2}};
 const struct str sim_keys[KEYS] = {{"k0", 2}, {"k1", 2}, {"k2", 2}, {"k3", 2}, {"k4", 2}};
 const struct str sim_workers[WORKERS] = {
@@ -26,21 +33,30 @@ static int place(struct str name, const struct str *names, int count)
 
 #define TEAM_QUEUES 1000
 
+/* Those of teams, then those in which their turns lie. */
 struct str sim_queue(int at)
 {
-    static char names[TEAM_QUEUES][16];
+    static char names[2 * TEAM_QUEUES][16];
     if (at < QUEUES) {
         return sim_queues[at];
     }
-    snprintf(names[at - QUEUES], sizeof names[0], "team/%d", 1 + at - QUEUES);
-    return str_of(names[at - QUEUES]);
+    int n = at - QUEUES;
+    snprintf(names[n], sizeof names[0], "team/%d%s", 1 + n % TEAM_QUEUES,
+             n < TEAM_QUEUES ? "" : TURN_QUEUE_SUFFIX);
+    return str_of(names[n]);
 }
 
 static int queue_place(struct str name)
 {
     uint64_t number = 0;
-    bool team = str_starts(name, STR("team/")) && str_u64(str_from(name, 5), &number);
-    return team ? QUEUES - 1 + (int)number : place(name, sim_queues, QUEUES);
+    if (!str_starts(name, STR(RESERVED_TEAM_QUEUE))) {
+        return place(name, sim_queues, QUEUES);
+    }
+    struct str rest = str_from(name, sizeof RESERVED_TEAM_QUEUE - 1);
+    bool turn = str_ends(rest, STR(TURN_QUEUE_SUFFIX));
+    rest.len -= turn ? sizeof TURN_QUEUE_SUFFIX - 1 : 0;
+    (void)!str_u64(rest, &number);
+    return QUEUES - 1 + (int)number + (turn ? TEAM_QUEUES : 0);
 }
 
 struct seen seen_of(const struct task *task)

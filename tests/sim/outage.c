@@ -295,6 +295,9 @@ static void tell_doubt(struct sim *sim, bool doubts)
 /* What comes next: something bad, or the next step on the way back. */
 void outage_step(struct sim *sim)
 {
+    if (sim->whole) {
+        return;
+    }
     if (sim->outage.cut) {
         sim_trace(sim, "the broker is back");
         sim->outage.cut = false;

@@ -255,7 +255,7 @@ void relate_check(struct sim *sim)
 {
     for (size_t i = 0; i < sim->known_count && !sim->failed; i++) {
         const struct known *known = &sim->known[i];
-        if (!known->gone && known->seen.container) {
+        if (!known->gone && known->seen.container && id_none(known->team)) {
             check_family(sim, known);
         }
         if (!known->gone && id_none(known->seen.parent) && known->seen.state == TASK_WAITING) {

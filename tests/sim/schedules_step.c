@@ -217,8 +217,8 @@ static void do_lead(struct sim *sim)
     all->guest->leads(all->guest, all->leads);
 }
 
-const struct act schedules_acts[] = {{14, do_plan},    {4, do_edit},      {4, do_pause},
-                                     {4, do_resume},   {1, do_remove},    {8, do_run},
-                                     {3, do_backfill}, {1, do_replan},    {12, do_time},
-                                     {4, do_lead},     {3, do_long_time}, {1, do_night}};
+const struct act schedules_acts[] = {
+    {14, do_plan},     {4, do_edit},     {4, do_pause},      {4, do_resume}, {1, do_remove},
+    {8, do_run},       {3, do_backfill}, {1, do_replan},     {12, do_time},  {4, do_lead},
+    {3, do_long_time}, {1, do_night},    {2, hook_lose_save}};
 const size_t schedules_acts_count = ARRAY_LEN(schedules_acts);

@@ -26,7 +26,7 @@
 #define STEPS_MAX   512 /* of one seed */
 
 #define QUEUES    4 /* the last for deliveries only */
-#define TYPES     6 /* the last four for deliveries and teams only */
+#define TYPES     8 /* but for two for deliveries and teams only */
 #define DOCUMENTS 3
 #define KEYS      5
 #define WORKERS   5 /* the last two inside the server */
@@ -106,6 +106,7 @@ struct known {
     struct task_id regrets;  /* the run of whose failure it tells; none: no such notice */
     bool is_run;
     struct task_id team; /* whose task it is; none: no team's */
+    bool is_turn;        /* it stands in line for the team's document */
 };
 
 /* A guest's own, which that may cancel without a word. */
@@ -176,6 +177,7 @@ struct sim {
     size_t queues;         /* how many of them clients and workers know */
     struct guests *guests; /* NULL: none */
     size_t made;           /* tasks that they made */
+    bool whole;            /* the broker is the engine's own memory, and loses nothing */
     bool trace;
 
     struct rand dice, engine_rand;
@@ -193,6 +195,7 @@ struct sim {
 
     /* Bad days, armed for the next occasion. */
     bool lose_offer, double_offer;
+    bool lose_save;                 /* of a schedule or a team: another node was faster */
     struct task_id lost[TASKS_MAX]; /* hints that the broker was kept from, until a restart */
     size_t lost_count;
     struct task_id age;      /* the next load of this task is one change behind */
@@ -255,6 +258,7 @@ void world_settle(struct sim *sim); /* until nothing is left to do, then the qui
 /* hook.c: bad days and seeded bugs. */
 void hook_store(struct sim *sim);
 void hook_broker(struct sim *sim);
+void hook_lose_save(struct sim *sim); /* another node is faster with the next schedule or team */
 void hook_lose(struct sim *sim, struct task_id id); /* the broker does not know it any more */
 
 /* outage.c: a broker that is lost, flushed, doubted and comes back. */

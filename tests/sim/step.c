@@ -354,6 +354,9 @@ static void do_cut_off(struct sim *sim)
 static void do_lose_hint(struct sim *sim)
 {
     const struct known *known = any_task(sim);
+    if (sim->whole) {
+        return;
+    }
     if (sim_chance(sim, 50)) {
         sim->lose_offer = true;
         sim_trace(sim, "the next hint is lost");
@@ -380,7 +383,7 @@ static void offer(struct sim *sim, const struct known *known)
 static void do_stale_hint(struct sim *sim)
 {
     const struct known *known = any_task(sim);
-    if (known == NULL || known->gone || known->seen.state == TASK_QUEUED) {
+    if (sim->whole || known == NULL || known->gone || known->seen.state == TASK_QUEUED) {
         return; /* of a task that is gone the engine may not even know the queue */
     }
     sim_trace(sim, "a stale hint for #%d", know_number(sim, known));
@@ -393,7 +396,7 @@ static void do_stale_hint(struct sim *sim)
 static void do_race(struct sim *sim)
 {
     struct known *known = any_task(sim);
-    if (known == NULL || known->gone || known->seen.state != TASK_RUNNING) {
+    if (sim->whole || known == NULL || known->gone || known->seen.state != TASK_RUNNING) {
         return;
     }
     world_settle(sim);

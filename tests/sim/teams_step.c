@@ -38,6 +38,16 @@ static struct team_tasks any_tasks(struct sim *sim)
     return tasks;
 }
 
+/* Two teams, each with a document and a task that asks for the other's, wait for each other until
+ * somebody cancels one: no team here asks for a second document. */
+static void share_document(struct team *team)
+{
+    for (size_t i = 0; i < team->tasks.count; i++) {
+        struct team_task *task = &team->tasks.at[i];
+        task->document = str_absent(task->document) ? STR_NONE : team->document;
+    }
+}
+
 static void do_begin(struct sim *sim)
 {
     struct err err = ERR_INIT;
@@ -48,6 +58,10 @@ static void do_begin(struct sim *sim)
     team.prompt = STR("p");
     team.policy = sim_chance(sim, 50) ? TEAM_FAIL : TEAM_CONTINUE;
     team.tasks = any_tasks(sim);
+    if (sim->whole && sim_chance(sim, 60)) {
+        team.document = sim_documents[sim_pick(sim, DOCUMENTS)];
+        share_document(&team);
+    }
     if (!team_tasks_check(&team.tasks, &sim->arena, &err)) {
         sim_fail(sim, "a team is refused: %s", err.text);
         return;
@@ -99,5 +113,6 @@ static void do_ask(struct sim *sim)
     world_give(sim, call);
 }
 
-const struct act teams_acts[] = {{6, do_begin}, {1, do_end}, {4, do_say}, {14, do_ask}};
+const struct act teams_acts[] = {
+    {6, do_begin}, {1, do_end}, {4, do_say}, {14, do_ask}, {2, hook_lose_save}};
 const size_t teams_acts_count = ARRAY_LEN(teams_acts);

@@ -153,7 +153,7 @@ void world_crash(struct sim *sim)
         list_remove(it);
     }
     tear_down(sim);
-    sim->lose_offer = sim->double_offer = sim->dead = sim->commit_failed = false;
+    sim->lose_offer = sim->double_offer = sim->lose_save = sim->dead = sim->commit_failed = false;
     sim->stale_hints = false;
     sim->stale_documents = 0;
     sim->lost_count = 0;
