@@ -9,6 +9,7 @@
 
 #include "schedule/execution.h"
 #include "schedule/usage.h"
+#include "team/team.h"
 
 const char *bug_name(enum bug bug)
 {
@@ -22,13 +23,17 @@ const char *bug_name(enum bug bug)
                                             [BUG_TRUSTED_EMPTY] = "trusted-empty",
                                             [BUG_LOST_END] = "lost-end",
                                             [BUG_LOST_SUM] = "lost-sum",
-                                            [BUG_LOST_TIME] = "lost-time"};
+                                            [BUG_LOST_TIME] = "lost-time",
+                                            [BUG_LOST_MESSAGE] = "lost-message",
+                                            [BUG_ENDLESS_TEAM] = "endless-team"};
     return names[bug];
 }
 
 enum world bug_world(enum bug bug)
 {
-    return bug >= BUG_LOST_END ? WORLD_SCHEDULES : WORLD_TASKS;
+    return bug >= BUG_LOST_MESSAGE ? WORLD_TEAMS
+           : bug >= BUG_LOST_END   ? WORLD_SCHEDULES
+                                   : WORLD_TASKS;
 }
 
 /* ---- The store ---- */
@@ -90,7 +95,10 @@ static bool on_save(struct tx *tx, struct task_change *changes, size_t n, struct
 
 static bool is_swallowed(enum bug bug, const struct record *record)
 {
-    return (bug == BUG_LOST_END && record->kind == RECORD_EXECUTION &&
+    return (bug == BUG_LOST_MESSAGE && record->kind == RECORD_MESSAGE) ||
+           (bug == BUG_ENDLESS_TEAM && record->kind == RECORD_TEAM &&
+            record->mark == TEAM_COMPLETED) ||
+           (bug == BUG_LOST_END && record->kind == RECORD_EXECUTION &&
             record->mark == EXECUTION_SUCCESS) ||
            (bug == BUG_LOST_SUM && record->kind == RECORD_USAGE && record->mark == USAGE_DAY &&
             record->version > 3);

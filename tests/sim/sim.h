@@ -51,6 +51,8 @@ enum bug {
     BUG_LOST_END,         /* schedules: the end of a run is not written */
     BUG_LOST_SUM,         /* schedules: nor is what it adds to its day */
     BUG_LOST_TIME,        /* schedules: one is looked at too late */
+    BUG_LOST_MESSAGE,     /* teams: a message is not written */
+    BUG_ENDLESS_TEAM,     /* teams: nor is the end of a team */
     BUGS
 };
 const char *bug_name(enum bug bug);
