@@ -385,14 +385,6 @@ static void publish_orders(struct batch *batch)
     rates_add(engine->rates.created, &engine->rates, batch->now, (uint32_t)batch->orders_count);
 }
 
-/* A hold whose turn has come may have ended in the same batch: then it has never had its document.
- */
-static bool is_open(struct batch *batch, struct task_id hold)
-{
-    const struct item *item = batch_item(batch, hold);
-    return item != NULL && item->now.state == TASK_RUNNING;
-}
-
 /* A proposal is settled: what started is counted as running, what nobody touched is ready again, a
  * stale hint lets its document go. */
 static void settle_hint(struct batch *batch, const struct hint *hint)
@@ -409,16 +401,18 @@ static void settle_hint(struct batch *batch, const struct hint *hint)
     if (item->was.state == TASK_RUNNING || item->now.state != TASK_RUNNING) {
         lanes_wake(&batch->engine->lanes, hint->queue); /* the place it did not take is another's */
     }
+    /* A turn has come, and its hold may have ended in the same batch: then it has nothing to hold.
+     */
+    bool came = item->claim != NULL && item->now.state == TASK_COMPLETED;
+    const struct item *hold = came ? batch_item(batch, item->now.family) : NULL;
     bool unchanged = item->found && item->owner == NULL && item->now.state == TASK_QUEUED &&
                      !item->now.container;
     if (unchanged && batch->asked_rows) {
         publish_offer(batch->engine, &item->now); /* its row cannot say who holds its document */
     } else if (unchanged) {
         broker_give_back(broker, hint);
-    } else if (item->claim != NULL && item->now.state == TASK_COMPLETED &&
-               is_open(batch, item->now.family)) {
-        publish_hold(batch->engine,
-                     &item->now); /* a turn has come: the document is its family's now */
+    } else if (hold != NULL && hold->now.state == TASK_RUNNING) {
+        publish_hold(batch->engine, &item->now); /* the document is its family's now */
     } else if ((item->now.state != TASK_RUNNING || item->now.container) &&
                !str_absent(hint->document)) {
         broker_let_go(broker, hint->document, hint->id, STR_NONE);

@@ -66,8 +66,8 @@ bool planner_load_schedule(struct batch *batch, struct task_id id, bool *found,
 struct firing { /* one schedule that is acted on */
     struct schedule *schedule;
     struct plan plan;
-    bool last_open;      /* its last run has not ended */
-    bool last_here;      /* that run was created in this very batch: nothing can wait for it yet */
+    bool last_open; /* its last run has not ended */
+    bool last_here; /* that run was created in this very batch: nothing can wait for it yet */
     struct task_id before[PLANNER_LINE]; /* runs before that one that have not ended either */
     size_t before_count;
     bool put_off;        /* nothing is done to it now */

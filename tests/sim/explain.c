@@ -115,7 +115,7 @@ static bool killed(const struct seen *was, const struct seen *now)
 static bool by_bulk(const struct command_bulk *bulk, const struct known *known)
 {
     const struct seen *was = &known->seen, *now = &known->next;
-    if (!str_eq(bulk->filter.queue, sim_queue(was->queue))) {
+    if (!str_eq(bulk->filter.queue, know_queue(known))) {
         return false;
     }
     switch (bulk->verb) {

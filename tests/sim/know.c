@@ -33,19 +33,12 @@ static int place(struct str name, const struct str *names, int count)
 
 #define TEAM_QUEUES 1000
 
-/* Those of teams, then those in which their turns lie. */
-struct str sim_queue(int at)
+struct str know_queue(const struct known *known)
 {
-    static char names[2 * TEAM_QUEUES][16];
-    if (at < QUEUES) {
-        return sim_queues[at];
-    }
-    int n = at - QUEUES;
-    snprintf(names[n], sizeof names[0], "team/%d%s", 1 + n % TEAM_QUEUES,
-             n < TEAM_QUEUES ? "" : TURN_QUEUE_SUFFIX);
-    return str_of(names[n]);
+    return known->seen.queue < QUEUES ? sim_queues[known->seen.queue] : str_of(known->queue);
 }
 
+/* Behind the others: those of teams, then those in which their turns lie. */
 static int queue_place(struct str name)
 {
     uint64_t number = 0;
@@ -95,7 +88,7 @@ struct hint know_hint(const struct known *known)
     const struct seen *seen = &known->seen;
     return (struct hint){.id = known->id,
                          .type = sim_types[seen->type],
-                         .queue = sim_queue(seen->queue),
+                         .queue = know_queue(known),
                          .document = seen->document < 0 ? STR_NONE : sim_documents[seen->document],
                          .priority = seen->priority,
                          .queued_ms = seen->queued_ms};
@@ -142,6 +135,7 @@ struct known *know_made(struct sim *sim, struct task_id id)
     struct known *known = know_add(sim, id);
     known->seen = seen_of(&load.task);
     known->depends = true; /* perhaps: on the run before it */
+    snprintf(known->queue, sizeof known->queue, STR_FMT, STR_ARG(load.task.queue));
     if (!sim->guests->learn(sim, known, &load.task)) {
         sim->known_count--;
         return NULL;

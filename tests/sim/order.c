@@ -24,16 +24,18 @@ static bool among(struct str name, const struct str *names, size_t count)
     return false;
 }
 
-static bool asked_for(const struct command_claim *claim, const struct seen *seen)
+static bool asked_for(const struct command_claim *claim, const struct known *known)
 {
+    const struct seen *seen = &known->seen;
     bool queue = claim->queues_count == 0
                      ? seen->queue == 0
-                     : among(sim_queue(seen->queue), claim->queues, claim->queues_count);
+                     : among(know_queue(known), claim->queues, claim->queues_count);
     return queue && (claim->types_count == 0 ||
                      among(sim_types[seen->type], claim->types, claim->types_count));
 }
 
-/* Whoever of the same document runs, or moved in this batch, may have been in the way. */
+/* Whoever of the same document runs, stands in its line for a team, or moved in this batch, may
+ * have been in the way. */
 static bool document_free(const struct sim *sim, const struct known *known)
 {
     int document = known->seen.document;
@@ -46,7 +48,8 @@ static bool document_free(const struct sim *sim, const struct known *known)
     for (size_t i = 0; i < sim->known_count; i++) {
         const struct known *other = &sim->known[i];
         if (other != known && !other->gone && other->seen.document == document &&
-            (other->dirty || (other->seen.state == TASK_RUNNING && !other->seen.container))) {
+            (other->dirty || (other->is_turn && other->seen.state == TASK_QUEUED) ||
+             (other->seen.state == TASK_RUNNING && !other->seen.container))) {
             return false;
         }
     }
@@ -73,7 +76,7 @@ static bool could_start(struct sim *sim, const struct command_claim *claim,
 {
     return !known->gone && !known->dirty && known->seen.state == TASK_QUEUED &&
            !known->seen.container && !known->hint_lost && !known->strays &&
-           asked_for(claim, &known->seen) && rule_open(sim, known->seen.queue) &&
+           asked_for(claim, known) && rule_open(sim, known->seen.queue) &&
            document_free(sim, known);
 }
 
@@ -96,7 +99,7 @@ static bool is_misplaced(const struct known *known)
 static void check_taken(struct sim *sim, const struct command_claim *claim,
                         const struct known *taken)
 {
-    if (!asked_for(claim, &taken->seen)) {
+    if (!asked_for(claim, taken)) {
         sim_fail(sim, "a claim got task #%d, which it did not ask for", know_number(sim, taken));
     }
     for (size_t i = 0; !is_misplaced(taken) && i < sim->known_count; i++) {

@@ -183,7 +183,7 @@ void outage_hook(struct sim *sim)
 
 static bool wants(const struct want *want, const struct known *known, const size_t *taken)
 {
-    struct str queue = sim_queue(known->seen.queue), type = sim_types[known->seen.type];
+    struct str queue = know_queue(known), type = sim_types[known->seen.type];
     bool asked = want->any_queue, typed = want->types_count == 0;
     for (size_t i = 0; i < want->queues_count; i++) {
         if (str_eq(want->queues[i].name, queue)) {

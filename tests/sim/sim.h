@@ -109,6 +109,7 @@ struct known {
     bool is_run;
     struct task_id team; /* whose task it is; none: no team's */
     bool is_turn;        /* it stands in line for the team's document */
+    char queue[24];      /* the name of a team's */
 };
 
 /* A guest's own, which that may cancel without a word. */
@@ -226,10 +227,9 @@ struct sim {
     char complaint[512];
 };
 
-/* The vocabulary; a team's queue has a place behind the others. */
+/* The vocabulary. */
 extern const struct str sim_queues[QUEUES], sim_types[TYPES], sim_documents[DOCUMENTS],
     sim_keys[KEYS], sim_workers[WORKERS];
-struct str sim_queue(int place);
 
 /* sim.c: a whole seed. False: the complaint says what promise was broken. */
 struct sim_options {
@@ -289,6 +289,7 @@ void know_settle(struct sim *sim); /* what was found is what is known */
 void know_look_after_crash(struct sim *sim, bool kept);
 int know_number(const struct sim *sim, const struct known *known);
 struct seen seen_of(const struct task *task);
+struct str know_queue(const struct known *known);
 struct hint know_hint(const struct known *known); /* as somebody would offer it */
 bool seen_same(const struct seen *a, const struct seen *b);
 

@@ -411,7 +411,7 @@ static void do_race(struct sim *sim)
     hot_forget(&sim->engine->hot, known->id); /* that node has not got it at hand */
     struct call *call = any_claim(sim);
     struct str *queue = arena_new(&sim->arena, struct str);
-    *queue = sim_queue(known->seen.queue);
+    *queue = know_queue(known);
     call->command.claim.queues = queue;
     call->command.claim.queues_count = 1;
     call->command.claim.types_count = 0;

@@ -87,7 +87,7 @@ static size_t queues(struct sim *sim, struct str *out)
     size_t n = 0;
     for (size_t i = 0; i < all->count; i++) {
         if (!all->crews[i].gone && all->crews[i].seen.status == TEAM_RUNNING) {
-            out[n++] = sim_queue(all->crews[i].queue);
+            out[n++] = str_of(all->crews[i].queue);
         }
     }
     return n;

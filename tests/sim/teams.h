@@ -23,7 +23,8 @@ struct team_seen {
 struct crew { /* a team */
     struct task_id id, tasks[TEAM_TASKS_OF_SIM];
     size_t count;
-    int policy, queue;
+    int policy;
+    char queue[24];
     struct team_seen seen, next;
     bool gone, next_gone;
     size_t said; /* messages of it that are on the disk */

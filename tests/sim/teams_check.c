@@ -4,6 +4,8 @@
  * nobody works for a team that is over, or waits for it; mailboxes keep what was said, in order.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
 #include "teams.h"
 
 static bool is_live(enum task_state state)
@@ -31,7 +33,7 @@ static void look_at_team(struct look *look, const struct record *record)
     if (crew == NULL) {
         crew = &look->all->crews[look->all->count++];
         *crew = (struct crew){.id = record->id, .count = team.tasks.count, .policy = team.policy};
-        crew->queue = seen_of(&(struct task){.queue = team.queue}).queue;
+        snprintf(crew->queue, sizeof crew->queue, STR_FMT, STR_ARG(team.queue));
         for (size_t i = 0; i < team.tasks.count; i++) {
             crew->tasks[i] = team.tasks.at[i].task;
         }
@@ -205,7 +207,7 @@ static void check_queues(struct sim *sim, const struct teams *all)
     for (size_t i = 0; i < all->count; i++) {
         for (size_t j = 0; j < i; j++) {
             const struct crew *a = &all->crews[i], *b = &all->crews[j];
-            if (a->queue == b->queue && !a->next_gone && !b->next_gone &&
+            if (strcmp(a->queue, b->queue) == 0 && !a->next_gone && !b->next_gone &&
                 a->next.status == TEAM_RUNNING && b->next.status == TEAM_RUNNING) {
                 sim_fail(sim, "teams %zu and %zu have one queue", i, j);
             }
@@ -329,7 +331,7 @@ void teams_quiet(struct sim *sim)
         for (size_t j = 0; j < all->count; j++) {
             const struct crew *crew = &all->crews[j];
             open = open || (!crew->gone && crew->seen.status == TEAM_RUNNING &&
-                            str_eq(command->claim.queues[0], sim_queue(crew->queue)));
+                            str_is(command->claim.queues[0], crew->queue));
         }
         sim->calls[i]->in_line = sim->calls[i]->in_line || open;
         if (!open && sim->calls[i]->in_line && sim_now_ms(sim) >= sim->paused_until_ms) {

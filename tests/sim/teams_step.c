@@ -100,7 +100,7 @@ static void do_ask(struct sim *sim)
     }
     struct call *call = world_call(sim, COMMAND_CLAIM);
     struct str *queue = arena_new(&sim->arena, struct str);
-    *queue = sim_queue(crew->queue);
+    *queue = arena_str(&sim->arena, str_of(crew->queue));
     call->command.claim = (struct command_claim){.worker = sim_workers[sim_pick(sim, 3)],
                                                  .queues = queue,
                                                  .queues_count = 1,
