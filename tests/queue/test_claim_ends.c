@@ -182,6 +182,39 @@ TEST(a_claim_that_looks_again_keeps_nothing_from_those_behind_it)
     CHECK_STR(bench_claim(&b).type, "low"); /* nobody was given it before its time */
 }
 
+/* It is proposed something behind what goes back, in the very batch in which its time ends: nothing
+ * would end it later. */
+TEST(a_waiting_claim_that_is_overtaken_when_its_time_ends_is_answered)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    bench_create(&b, "first", .document = "d");
+    struct task task = bench_claim(&b);
+    bench_create(&b, "urgent", .document = "d", .priority = TASK_CRITICAL);
+    struct call *waits = bench_claim_call(&b, (struct bench_claim){.worker = "w", .wait = true});
+    waits->command.claim.wait_ms = CLAIM_WAIT_MAX;
+    bench_give(&b, waits);
+    bench_settle(&b);
+    struct bench_order orders[] = {{.type = "normal", .document = "e"}, /* see queue/meet.c */
+                                   {.type = "low", .document = "f", .priority = TASK_LOW}};
+    bench_give(&b, bench_create_call(&b, orders, 2));
+    bench_step(&b);
+    CHECK(!waits->answered);
+    waits->command.claim.deadline_real_ms = 1; /* long ago */
+    struct call *ends =
+        ending_claim(&b, &task, OUTCOME_COMPLETED, (struct bench_claim){.worker = "a"});
+    struct call *rest = bench_claim_call(&b, (struct bench_claim){.worker = "b", .max = 5});
+    bench_give(&b, ends);
+    bench_step(&b);
+    bench_give(&b, rest);
+    bench_settle(&b);
+
+    CHECK(waits->answered);
+    CHECK_EQ(waits->command.claim.count, 0);
+    CHECK_STR(ends->command.claim.tasks[0].type, "urgent");
+    CHECK_EQ(rest->command.claim.count, 2);
+    CHECK_EQ(bench_stats(&b).waiting_claims, 0);
+}
+
 TEST(a_full_disk_fails_the_finish_with_the_claim)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;

@@ -54,6 +54,9 @@ static void check_waiting(struct sim *sim)
         if (ready != NULL && looks) {
             sim_fail(sim, "a claim sleeps though task #%d is ready", know_number(sim, ready));
         }
+        if (command->kind == COMMAND_CLAIM && !command->claim.wait) {
+            sim_fail(sim, "a claim is in line though it was stopped, or never meant to wait");
+        }
     }
 }
 
