@@ -410,6 +410,29 @@ TEST(documents_tell_their_holder_and_who_waits)
     CHECK(all[0].line >= 2 && id_eq(all[0].waiting[0], first.id));
 }
 
+TEST(a_member_of_the_family_that_holds_a_document_does_not_wait_for_it)
+{
+    SCOPED(pair_fini) struct pair p;
+    pair_init(&p);
+    struct err err = ERR_INIT;
+    struct brood brood;
+    struct store_document document, *all = NULL;
+    size_t count = 0;
+    bench_brood(&p.b, &brood, "d");
+    CHECK(bench_try_start(&p.b, &brood.child[0]));
+    struct task other = pair_queued(&p, "a", "t", TASK_LOW, "d");
+    SCOPED(tx_close) struct tx *tx = pair_begin(p.b.store);
+    CHECK_OK(tx_document(tx, STR("d"), 9, &p.b.arena, &document, &err));
+    CHECK(id_eq(document.holder, brood.top.id));
+    CHECK_EQ(document.waiting_count, 1);
+    CHECK(id_eq(document.waiting[0], other.id));
+    CHECK_OK(tx_documents(tx, 9, &p.b.arena, &all, &count, &err));
+    CHECK_EQ(count, 1);
+    CHECK_EQ(all[0].line, 1);
+    CHECK_EQ(all[0].waiting_count, 1);
+    CHECK(id_eq(all[0].waiting[0], other.id));
+}
+
 TEST(the_oldest_is_known_for_each_queue_and_for_all)
 {
     SCOPED(pair_fini) struct pair p;

@@ -233,6 +233,25 @@ TEST(cancelling_the_parent_cancels_what_is_unfinished)
     CHECK_EQ(request_state(&r, p), TASK_CANCELLED);
 }
 
+/* The store says the same of rows: conformance/store_postgres_fleet.c. */
+TEST(a_member_of_the_family_that_holds_a_document_does_not_wait_for_it)
+{
+    SCOPED(bench_fini) struct bench b = BENCH_INIT;
+    struct request r = {.b = &b};
+    size_t p = request_add(&r, 0, "d"), one = request_add(&r, p, "d"),
+           two = request_add(&r, p, "d");
+    request_send(&r);
+    CHECK_EQ(claim_and(&b, OUTCOME_COMPLETED), ERR_NONE);
+    struct task_id other = bench_create(&b, "t", .document = "d");
+    CHECK_EQ(request_state(&r, one), TASK_COMPLETED);
+    CHECK_EQ(request_state(&r, two), TASK_QUEUED);
+    struct document_view view = bench_document(&b, "d");
+
+    CHECK(view.locked && id_eq(view.task, request_id(&r, p)));
+    CHECK_EQ(view.waiting_count, 1);
+    CHECK(id_eq(view.waiting[0], other));
+}
+
 TEST(a_batch_keeps_its_document_from_its_first_childs_start_to_its_end)
 {
     SCOPED(bench_fini) struct bench b = BENCH_INIT;

@@ -41,7 +41,8 @@ SELECT l.document, l.holder, l.since_ms,
 
 -- name: list_documents
 -- Documents that are held, by name: a row for each of the first who wait for it, in start order, or one without. Of a line
--- that is longer than ten thousand only as many are looked at: somebody looks at this every second.
+-- that is longer than ten thousand only as many are looked at: somebody looks at this every second. A member of the family
+-- that holds it does not wait for it.
 WITH held AS (
     SELECT document, holder, since_ms FROM doc_lease ORDER BY document LIMIT $most
 )
@@ -54,16 +55,18 @@ SELECT l.document, l.holder, l.since_ms,
          FROM (SELECT t.id, t.priority, t.queued_ms
                  FROM task t
                 WHERE t.document = l.document AND t.state = :QUEUED AND NOT t.container
+                  AND t.batch IS DISTINCT FROM l.holder
                 LIMIT 10000) q
         ORDER BY place
         LIMIT $first) w ON true
  ORDER BY l.document, w.place;
 
 -- name: list_waiting
--- Who waits for a document, in start order.
+-- Who waits for a document, in start order: nobody of the family that holds it.
 SELECT id
   FROM task
  WHERE document = $document AND state = :QUEUED AND NOT container
+   AND batch IS DISTINCT FROM (SELECT l.holder FROM doc_lease l WHERE l.document = $document)
  ORDER BY -priority, queued_ms, id
  LIMIT $most;
 
