@@ -70,6 +70,8 @@ export interface CallOptions extends Abortable {
   repeat?: boolean;
   waitMs?: number;
   patienceMs?: number;
+  /** Ends the wait for an answer early: it then has no body. */
+  hangUp?: AbortSignal;
 }
 
 export class Client {

@@ -41,8 +41,10 @@ export class Transport {
     this.agent.destroy();
   }
 
-  /** Sends once; resolves with the answer when its head is there. */
-  open(method, path, { body, headers = {}, timeoutMs, signal } = {}) {
+  /** Sends once; resolves with the answer when its head is there. When `hangUp` is aborted our side of the connection is closed and
+   *  the answer still read: the server then stops waiting, and gives back what a claim has found since; what it had sent before
+   *  is there to be read. Nothing is leased to nobody. */
+  open(method, path, { body, headers = {}, timeoutMs, signal, hangUp } = {}) {
     return new Promise((resolve, reject) => {
       const request = this.client.request(new URL(this.url.pathname.replace(/\/$/, '') + path, this.url), {
         method,
@@ -53,12 +55,15 @@ export class Transport {
       if (timeoutMs !== undefined) {
         request.setTimeout(timeoutMs, () => request.destroy(new Error(`no answer within ${timeoutMs} ms`)));
       }
+      const end = () => (request.socket ? request.socket.end() : request.once('socket', (socket) => socket.end()));
+      hangUp?.addEventListener('abort', end, { once: true });
+      request.once('close', () => hangUp?.removeEventListener('abort', end));
       request.once('response', resolve).once('error', reject).end(body);
     });
   }
 
-  async once(method, path, body, waitMs, signal) {
-    const answer = await this.open(method, path, { body, timeoutMs: waitMs + ANSWER_MS, signal });
+  async once(method, path, body, waitMs, signal, hangUp) {
+    const answer = await this.open(method, path, { body, timeoutMs: waitMs + ANSWER_MS, signal, hangUp });
     const chunks = [];
     for await (const chunk of answer) {
       chunks.push(chunk);
@@ -66,8 +71,9 @@ export class Transport {
     return { status: answer.statusCode, headers: answer.headers, body: parsed(Buffer.concat(chunks)) };
   }
 
-  /** The answer's JSON and headers. `repeat`: it may be sent again when it is not known to have arrived. */
-  async ask(method, path, value, { repeat, waitMs = 0, patienceMs = this.patienceMs, signal } = {}) {
+  /** The answer's JSON and headers. `repeat`: it may be sent again when it is not known to have arrived. `hangUp` ends the wait for it
+   *  early; it has no body then. */
+  async ask(method, path, value, { repeat, waitMs = 0, patienceMs = this.patienceMs, signal, hangUp } = {}) {
     const body = value === undefined ? undefined : JSON.stringify(value);
     const until = performance.now() + patienceMs;
     const backoff = new Backoff();
@@ -75,7 +81,7 @@ export class Transport {
       let reason;
       let pauseMs;
       try {
-        const answer = await this.once(method, path, body, waitMs, signal);
+        const answer = await this.once(method, path, body, waitMs, signal, hangUp);
         if (answer.status < 400) {
           return answer;
         }
@@ -95,10 +101,10 @@ export class Transport {
         reason = problem;
       }
       pauseMs ??= backoff.pauseMs();
-      if (performance.now() + pauseMs > until) {
+      if (performance.now() + pauseMs > until || hangUp?.aborted) {
         throw new Unavailable(`${method} ${path}: ${reason.message || reason.code}`, { cause: reason });
       }
-      await rest(pauseMs, signal);
+      await rest(pauseMs, signal ?? hangUp);
     }
   }
 

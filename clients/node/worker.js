@@ -9,7 +9,7 @@ import { EventEmitter } from 'node:events';
 import os from 'node:os';
 
 import { Client } from './client.js';
-import { ApiError, Cancelled, Conflict, ErrandError, LeaseLost, Permanent, Release, apiError } from './errors.js';
+import { ApiError, Cancelled, Conflict, ErrandError, LeaseLost, Permanent, Release, Unavailable, apiError } from './errors.js';
 import { Backoff, rest } from './transport.js';
 
 const BEATS_A_LEASE = 3; // a lease is renewed when a third of it has passed
@@ -227,6 +227,9 @@ export class Worker extends EventEmitter {
           await this.#finish(carried.job, carried.end);
           continue;
         }
+        if (this.#quiet.signal.aborted) {
+          return;
+        }
         this.#tell(problem);
         if ([400, 401, 403].includes(status)) {
           this.stop();
@@ -256,7 +259,10 @@ export class Worker extends EventEmitter {
       leaseMs: this.leaseMs,
       ...(this.queues.length > 0 ? { queues: this.queues } : {}),
       ...(ended === undefined ? {} : { finish: [{ id: ended.job.id, lease: ended.job.lease, ...ended.end }] }),
-    }, { repeat: false, waitMs: this.claimWaitMs, ...(ended === undefined ? {} : { patienceMs: 0 }) });
+    }, { repeat: false, waitMs: this.claimWaitMs, hangUp: this.#quiet.signal, ...(ended === undefined ? {} : { patienceMs: 0 }) });
+    if (answer === undefined) {
+      throw new Unavailable('stopped while it waited');
+    }
     this.obey(answer.signal);
     if (ended !== undefined) {
       await this.#checkEnd(ended, answer.finished[0]);

@@ -367,6 +367,46 @@ test('SIGTERM lets what runs finish', async (s) => {
   assert.equal((await c.get(id)).result, 1);
 });
 
+test('an idle worker ends at once', async (s) => {
+  const c = clientOf(s);
+  const waiting = async () => (await c.call('GET', '/api/stats')).waitingClaims;
+  const worker = workerOf(s, { claimWaitMs: 60000 }).task('work', () => {});
+  const running = worker.run({ signals: false });
+  await waitFor(async () => await waiting() === 1, 'a claim that waits');
+  worker.stop();
+  let ended = false;
+  running.then(() => { ended = true; });
+  await waitFor(() => ended, 'its end'); // within half of what its claim would wait
+  await waitFor(async () => await waiting() === 0, 'that the claim waits no more');
+  const { state, attempt } = await c.get((await c.push('work')).id);
+  assert.deepEqual([state, attempt], ['QUEUED', 0]);
+}, { args: ['--workers', '0'] });
+
+test('what a claim brings when the worker ends is given back', async () => {
+  const asked = [];
+  const server = net.createServer({ allowHalfOpen: true }, (socket) => {
+    const answer = (body) => socket.end(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`);
+    socket.setEncoding('utf8').once('data', (text) => {
+      asked.push(text.split(' ')[1]);
+      if (asked.length === 1) { // answered when the worker has hung up, and listens
+        socket.once('end', () => answer('{"tasks":[{"id":"1","taskType":"work","attempt":1,"lease":"1.x"}]}'));
+      } else {
+        answer('{}');
+      }
+    });
+  });
+  await new Promise((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  const client = new Client({ url: `http://127.0.0.1:${server.address().port}` });
+  const worker = new Worker({ client, claimWaitMs: 60000 }).task('work', () => assert.fail('it must not run'));
+  const running = worker.run({ signals: false });
+  await waitFor(() => asked.length === 1, 'the claim');
+  worker.stop();
+  await running;
+  client.close();
+  server.close();
+  assert.deepEqual(asked, ['/api/claim', '/api/tasks/1/release']);
+});
+
 test('a second SIGTERM gives the task back', async (s) => {
   const c = clientOf(s);
   const { id } = await c.push('slow');

@@ -475,6 +475,66 @@ def sigterm_lets_what_runs_finish(s):
     has(c.get(task), state="COMPLETED", result=1)
 
 
+IDLE = """
+import errand
+worker = errand.Worker(claim_wait=60)
+worker.task("work")(lambda job: None)
+print("ready", flush=True)
+worker.run()
+"""
+
+
+def _waiting(c):
+    return c.call("GET", "/api/stats")["waitingClaims"]
+
+
+@test(args=("--workers", "0"))
+def an_idle_worker_ends_at_once(s):
+    c = client_of(s)
+    with _program(s, IDLE) as program:
+        same(program.stdout.readline(), "ready\n")
+        wait_for(lambda: _waiting(c) == 1, "a claim that waits")
+        program.send_signal(signal.SIGTERM)
+        same(program.wait(timeout=30), 0)  # half of what its claim would wait
+    wait_for(lambda: _waiting(c) == 0, "that the claim waits no more")
+    has(c.get(c.push("work")["id"]), state="QUEUED", attempt=0)
+
+
+def _read_request(connection):
+    """Its path; with all that comes before the end of what the client says, if it has said all."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += connection.recv(65536)
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = next(int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
+    while len(body) < length:
+        body += connection.recv(65536)
+    return head.split(b" ")[1].decode()
+
+
+def _answer(connection, body):
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+
+
+@test(server=False)
+def what_a_claim_brings_when_the_worker_ends_is_given_back(_s):
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        worker = errand.Worker(errand.Client(f"http://127.0.0.1:{listener.getsockname()[1]}", "t"), claim_wait=60)
+        worker.task("work")(lambda job: check(False, "it must not run"))
+        thread = threading.Thread(target=worker.run, kwargs={"signals": False})
+        thread.start()
+        with listener.accept()[0] as claiming:
+            same(_read_request(claiming), "/api/claim")
+            worker.stop()
+            same(claiming.recv(1), b"")  # it has hung up, and listens
+            _answer(claiming, b'{"tasks":[{"id":"1","taskType":"work","attempt":1,"lease":"1.x"}]}')
+            with listener.accept()[0] as telling:
+                same(_read_request(telling), "/api/tasks/1/release")
+                _answer(telling, b"{}")
+        thread.join(30)
+        check(not thread.is_alive(), "the worker did not stop")
+
+
 @test(args=("--workers", "0"))
 def a_second_sigterm_gives_the_task_back(s):
     c = client_of(s)

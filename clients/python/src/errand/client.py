@@ -15,7 +15,7 @@ import uuid
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from .errors import ApiError, ErrandError, Unavailable, WaitTimeout
-from .transport import Backoff, Transport
+from .transport import Backoff, Stop, Transport
 
 Task = Dict[str, Any]
 Json = Any
@@ -83,10 +83,10 @@ class Client:
         self.transport = Transport(self.url, self.token, patience, self.cafile)
 
     def call(self, method: str, path: str, body: Any = None, *, repeat: Optional[bool] = None, wait: float = 0,
-             patience: Optional[float] = None) -> Any:
+             patience: Optional[float] = None, stop: Optional[Stop] = None) -> Any:
         """Any call of the API. `repeat`: send it again when no answer came (by default only what reads)."""
         safe = method in ("GET", "PUT", "DELETE") if repeat is None else repeat
-        return self.transport.ask(method, path, body, repeat=safe, wait_s=wait, patience_s=patience)[0]
+        return self.transport.ask(method, path, body, repeat=safe, wait_s=wait, patience_s=patience, stop=stop)[0]
 
     # ---- Tasks ----
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 import http.client
 import json
 import random
+import socket
 import ssl
 import threading
 import time
 import urllib.parse
-from typing import Any, Dict, Iterator, Optional, Tuple
+from typing import Any, Dict, Iterator, Optional, Set, Tuple
 
 from .errors import Unavailable, api_error
 
@@ -31,6 +32,36 @@ class Backoff:
     def pause_s(self) -> float:
         whole, self.next_s = self.next_s, min(self.next_s * 2, LONGEST_PAUSE_S)
         return whole * (0.5 + random.random() / 2)
+
+
+class Stop:
+    """Ends calls that wait. Their side of the connection is closed and the answer is still read: the server then stops waiting, and gives
+    back what it has found since; what it had sent before is there to be read. Nothing is leased to nobody."""
+
+    def __init__(self, wanted: threading.Event):
+        self.wanted = wanted
+        self.lock = threading.Lock()
+        self.waiting: Set[socket.socket] = set()
+
+    def enter(self, sock: socket.socket) -> None:
+        """A call goes out here. Raises Unavailable if none should any more."""
+        with self.lock:
+            if self.wanted.is_set():
+                raise Unavailable("stopped")
+            self.waiting.add(sock)
+
+    def leave(self, sock: socket.socket) -> None:
+        with self.lock:
+            self.waiting.discard(sock)
+
+    def end_waits(self) -> None:
+        """After `wanted` was set: whoever has not entered by then does not."""
+        with self.lock:
+            for sock in self.waiting:
+                try:
+                    socket.socket.shutdown(sock, socket.SHUT_WR)  # below TLS: what comes can still be read
+                except OSError:
+                    pass  # it is closed already
 
 
 class Transport:
@@ -70,25 +101,35 @@ class Transport:
             connection.close()
             self.own.connection = None
 
-    def once(self, method: str, path: str, body: Optional[bytes], wait_s: float) -> Tuple[int, Dict[str, str], bytes]:
+    def once(self, method: str, path: str, body: Optional[bytes], wait_s: float,
+             stop: Optional[Stop] = None) -> Tuple[int, Dict[str, str], bytes]:
         connection = self.kept(wait_s + ANSWER_S)
-        connection.request(method, self.prefix + path, body, self.headers)
-        answer = connection.getresponse()
-        content = answer.read()
-        if answer.will_close:
+        if connection.sock is None:
+            connection.connect()
+        sock = connection.sock
+        if stop is not None:
+            stop.enter(sock)
+        try:
+            connection.request(method, self.prefix + path, body, self.headers)
+            answer = connection.getresponse()
+            content = answer.read()
+        finally:
+            if stop is not None:
+                stop.leave(sock)
+        if answer.will_close or (stop is not None and stop.wanted.is_set()):
             self.drop()
         return answer.status, {k.lower(): v for k, v in answer.getheaders()}, content
 
     def ask(self, method: str, path: str, body: Any = None, *, repeat: bool, wait_s: float = 0,
-            patience_s: Optional[float] = None) -> Tuple[Any, Dict[str, str]]:
-        """The answer's JSON and headers. `repeat`: it may be sent again when it is not known to have arrived."""
+            patience_s: Optional[float] = None, stop: Optional[Stop] = None) -> Tuple[Any, Dict[str, str]]:
+        """The answer's JSON and headers. `repeat`: it may be sent again when it is not known to have arrived. `stop` ends it."""
         sent = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         until = time.monotonic() + (self.patience_s if patience_s is None else patience_s)
         backoff = Backoff()
         while True:
             pause_s = None
             try:
-                status, headers, content = self.once(method, path, sent, wait_s)
+                status, headers, content = self.once(method, path, sent, wait_s, stop)
             except (OSError, http.client.HTTPException) as problem:
                 unsent = isinstance(problem, ConnectionRefusedError)  # nothing was carried out
                 self.drop()
@@ -104,9 +145,10 @@ class Transport:
                     raise error  # a limit that does not pass by waiting
             if pause_s is None:
                 pause_s = backoff.pause_s()
-            if time.monotonic() + pause_s > until:
+            if time.monotonic() + pause_s > until or (stop is not None and stop.wanted.wait(pause_s)):
                 raise Unavailable(f"{method} {path}: {reason}")
-            time.sleep(pause_s)
+            if stop is None:
+                time.sleep(pause_s)
 
     @staticmethod
     def judged(status: int, content: bytes) -> Any:

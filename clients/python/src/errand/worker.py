@@ -24,7 +24,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .client import Client, Task
 from .errors import ApiError, Cancelled, Conflict, ErrandError, LeaseLost, Permanent, Release, Unavailable, api_error
-from .transport import Backoff
+from .transport import Backoff, Stop
 
 log = logging.getLogger("errand")
 
@@ -145,8 +145,7 @@ Ended = Tuple[Job, Dict[str, Any]]
 
 class Worker:
     """Runs handlers for the types it knows. Times in seconds: `lease` of an attempt, renewed by itself; `grace` for what runs
-    when it stops; `claim_wait` for a task to come, for which a stop waits too (an answer that nobody read would lease a task
-    to nobody)."""
+    when it stops; `claim_wait` for a task to come."""
 
     def __init__(self, client: Optional[Client] = None, *, url: Optional[str] = None, token: Optional[str] = None,
                  queues: Sequence[str] = (), concurrency: int = 1, lease: float = 60.0, grace: float = 30.0,
@@ -160,6 +159,7 @@ class Worker:
         self.jobs: Dict[str, Job] = {}
         self.lock = threading.Lock()
         self.quiet, self.ended = threading.Event(), threading.Event()
+        self.claims = Stop(self.quiet)
         self.beat_now = threading.Condition(self.lock)
         self.loop: Optional[asyncio.AbstractEventLoop] = None
         self.rhythm = True  # ends go with claims; a server before 0.2 does not know that
@@ -192,6 +192,7 @@ class Worker:
                 thread.start()
             while not self.quiet.wait(0.2):
                 pass
+            self.claims.end_waits()
             until = time.monotonic() + self.grace_s
             for thread in threads:
                 while thread.is_alive():
@@ -251,7 +252,7 @@ class Worker:
                 elif isinstance(problem, ApiError) and problem.status in (400, 401, 403):
                     log.error("cannot claim: %s", problem)
                     self.stop()
-                else:
+                elif not self.quiet.is_set():
                     log.warning("cannot claim: %s", problem)
                     self.quiet.wait(backoff.pause_s())
                 continue
@@ -271,7 +272,9 @@ class Worker:
             wanted["finish"] = [{"id": ended[0].id, "lease": ended[0].lease, **ended[1]}]
         # Not repeated by itself: a claim whose answer was lost has leased a task to nobody, and its lease must end.
         answer = self.client.call("POST", "/api/claim", wanted, repeat=False, wait=self.claim_wait_s,
-                                  patience=None if ended is None else 0)
+                                  patience=None if ended is None else 0, stop=self.claims)
+        if answer is None:  # stopped while it waited
+            raise Unavailable("stopped")
         self.obey(answer.get("signal"))
         if ended is not None:
             self._check_end(*ended, answer["finished"][0])
