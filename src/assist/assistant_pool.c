@@ -1,9 +1,12 @@
 /* assist/assistant_pool.c: a few threads that ask the language model. See assistant_pool.h.
  *
+ * They sleep on a semaphore that counts what waits: see queue/query.c for why not on a condition.
+ *
  * SPDX-License-Identifier: MIT */
 #include "assist/assistant_pool.h"
 
 #include <errno.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -16,10 +19,9 @@ struct assistant_pool {
     pthread_t threads[ASSISTANT_THREADS];
     size_t threads_count;
     pthread_mutex_t lock;
-    pthread_cond_t more;
+    sem_t more;          /* posted once for each job, and at the end once for each thread */
     struct list waiting; /* assistant_job.link */
     size_t waiting_count;
-    bool stopping;
     int stop; /* readable: what is being asked is given up */
 };
 
@@ -61,10 +63,9 @@ static void ask(struct assistant_pool *pool, struct assistant_job *job)
 static struct assistant_job *next_job(struct assistant_pool *pool)
 {
     struct assistant_job *job = NULL;
-    pthread_mutex_lock(&pool->lock);
-    while (list_empty(&pool->waiting) && !pool->stopping) {
-        pthread_cond_wait(&pool->more, &pool->lock);
+    while (sem_wait(&pool->more) != 0) {
     }
+    pthread_mutex_lock(&pool->lock);
     if (!list_empty(&pool->waiting)) {
         job = HOLDER(list_first(&pool->waiting), struct assistant_job, link);
         list_remove(&job->link);
@@ -108,7 +109,7 @@ bool assistant_pool_start(const struct assistant_pool_options *options, struct a
     pool->with = *options;
     list_init(&pool->waiting);
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->more, NULL);
+    sem_init(&pool->more, 0, 0);
     pool->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (pool->stop < 0) {
         err_set(err, ERR_INTERNAL, "start the assistant: %s", strerror(errno));
@@ -128,9 +129,11 @@ bool assistant_pool_give(struct assistant_pool *pool, struct assistant_job *job,
     if (room) {
         list_append(&pool->waiting, &job->link);
         pool->waiting_count++;
-        pthread_cond_signal(&pool->more);
     }
     pthread_mutex_unlock(&pool->lock);
+    if (room) {
+        sem_post(&pool->more);
+    }
     return room || err_set(err, ERR_BUSY, "too many questions wait for the language model");
 }
 
@@ -140,17 +143,16 @@ void assistant_pool_stop(struct assistant_pool *pool)
     if (pool == NULL) {
         return;
     }
-    pthread_mutex_lock(&pool->lock);
-    pool->stopping = true;
-    pthread_cond_broadcast(&pool->more);
-    pthread_mutex_unlock(&pool->lock);
+    for (size_t i = 0; i < pool->threads_count; i++) {
+        sem_post(&pool->more);
+    }
     if (pool->stop >= 0 && write(pool->stop, &one, sizeof one) < 0) {
         log_warn("the assistant cannot be stopped early: %s", strerror(errno));
     }
     for (size_t i = 0; i < pool->threads_count; i++) {
         pthread_join(pool->threads[i], NULL);
     }
-    pthread_cond_destroy(&pool->more);
+    sem_destroy(&pool->more);
     pthread_mutex_destroy(&pool->lock);
     if (pool->stop >= 0) {
         close(pool->stop);

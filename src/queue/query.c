@@ -1,5 +1,9 @@
 /* queue/query.c: lists and details, answered by reader threads. See query.h.
  *
+ * Readers sleep on a semaphore that counts the questions. A condition variable was the first
+ * choice: that of glibc before 2.41 may lose a signal when several threads wait on it (bug 25847),
+ * and a question that nobody was woken for waits for the next one: on a quiet server, for good.
+ *
  * Thread: each reader has its own connection and sleeps until a question comes.
  *
  * SPDX-License-Identifier: MIT */
@@ -7,6 +11,7 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "base/mem.h"
 
@@ -15,9 +20,8 @@
 
 struct queries {
     pthread_mutex_t lock;
-    pthread_cond_t asked;
     struct list questions;
-    bool stop;
+    sem_t asked; /* posted once for each question, and at the end once for each reader */
     void (*answered)(void *arg, struct query *query);
     void *arg;
     size_t threads;
@@ -188,11 +192,10 @@ static void look_up(struct reader *reader, struct query *query)
 /* The next question; NULL when it is time to end. */
 static struct query *next_question(struct queries *queries)
 {
-    struct link *first = NULL;
-    pthread_mutex_lock(&queries->lock);
-    while ((first = list_first(&queries->questions)) == NULL && !queries->stop) {
-        pthread_cond_wait(&queries->asked, &queries->lock);
+    while (sem_wait(&queries->asked) != 0) {
     }
+    pthread_mutex_lock(&queries->lock);
+    struct link *first = list_first(&queries->questions);
     if (first != NULL) {
         list_remove(first);
     }
@@ -231,7 +234,7 @@ bool queries_start(struct store *store, size_t threads, void (*answered)(void *,
 {
     struct queries *queries = mem_new(struct queries);
     pthread_mutex_init(&queries->lock, NULL);
-    pthread_cond_init(&queries->asked, NULL);
+    sem_init(&queries->asked, 0, 0);
     list_init(&queries->questions);
     queries->answered = answered;
     queries->arg = arg;
@@ -249,8 +252,8 @@ void queries_ask(struct queries *queries, struct query *query)
 {
     pthread_mutex_lock(&queries->lock);
     list_append(&queries->questions, &query->link);
-    pthread_cond_signal(&queries->asked);
     pthread_mutex_unlock(&queries->lock);
+    sem_post(&queries->asked);
 }
 
 void queries_stop(struct queries *queries)
@@ -258,15 +261,14 @@ void queries_stop(struct queries *queries)
     if (queries == NULL) {
         return;
     }
-    pthread_mutex_lock(&queries->lock);
-    queries->stop = true;
-    pthread_cond_broadcast(&queries->asked);
-    pthread_mutex_unlock(&queries->lock);
+    for (size_t i = 0; i < queries->threads; i++) {
+        sem_post(&queries->asked);
+    }
     for (size_t i = 0; i < queries->threads; i++) {
         pthread_join(queries->askers[i].id, NULL);
         reader_close(queries->askers[i].reader);
     }
     pthread_mutex_destroy(&queries->lock);
-    pthread_cond_destroy(&queries->asked);
+    sem_destroy(&queries->asked);
     mem_free(queries);
 }
