@@ -66,6 +66,17 @@ static bool may_enter(struct call *call, struct err *err)
                       call->entered_ms, call->arena, &call->who, err);
 }
 
+bool call_may_still(struct call *call, struct err *err)
+{
+    return call->entered_ms == (int64_t)uv_now(call->api->options.loop) || may_enter(call, err);
+}
+
+bool call_may_stay(void *arg)
+{
+    struct err err = ERR_INIT;
+    return may_enter(arg, &err);
+}
+
 bool api_admit(void *arg, struct exchange *exchange)
 {
     struct call *call = arena_new(&exchange->arena, struct call);

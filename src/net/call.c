@@ -63,6 +63,14 @@ const struct redact_keys *call_redact(const struct call *call)
     return call->who.role == ROLE_READ && redact != NULL ? atomic_load(redact) : NULL;
 }
 
+bool call_subscribe(struct call *call, struct events_filter *filter, struct err *err)
+{
+    filter->redact = call_redact(call);
+    filter->may_stay = call_may_stay;
+    filter->may_stay_arg = call;
+    return events_subscribe(call->api->options.events, call->exchange, filter, err);
+}
+
 bool call_id(struct call *call, struct task_id *out, struct err *err)
 {
     return (id_parse(call->name, out) && !id_none(*out)) ||

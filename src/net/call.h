@@ -88,6 +88,13 @@ MUST_CHECK bool call_body(struct call *call, const struct form *form, bool optio
 extern const struct form form_nothing; /* of a body that says nothing */
 /* The query by a form; NULL: there may be none. */
 MUST_CHECK bool call_asked(struct call *call, const struct form *form, void *into, struct err *err);
+/* Whether who asked may still do so: where an answer was waited for, a token may have been revoked
+ * or have expired meanwhile, and a session have ended. ERR_DENIED or ERR_FORBIDDEN. */
+MUST_CHECK bool call_may_still(struct call *call, struct err *err);
+bool call_may_stay(void *call); /* likewise, asked anew each time */
+/* Makes the exchange a stream of what its caller may see, as long as he may (events_subscribe()).
+ */
+MUST_CHECK bool call_subscribe(struct call *call, struct events_filter *filter, struct err *err);
 struct str call_user(const struct call *call); /* its token is limited to this user; or absent */
 const struct redact_keys *call_redact(const struct call *call); /* what it may not see; or NULL */
 MUST_CHECK bool call_id(struct call *call, struct task_id *out, struct err *err); /* {id}, or 404 */

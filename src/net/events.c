@@ -42,6 +42,7 @@ struct subscriber { /* in its exchange's arena */
     bool is_stalled; /* its socket is full; it goes on when that has drained */
     int64_t step_ms; /* paced: when it reads on */
     bool is_over;    /* the end it waited for was told; what came with it still follows */
+    int64_t may_ms;  /* until then nobody asks whether it may go on */
 };
 
 /* ---- Subscribers ---- */
@@ -64,6 +65,23 @@ static void end(struct subscriber *subscriber)
 static void on_gone(struct exchange *exchange)
 {
     leave(exchange->user);
+}
+
+/* False: who asked for it may not see it any more, and it is over. A token is revoked, or expires,
+ * while its streams are open: from then on nothing is told to them. */
+static bool goes_on(struct subscriber *subscriber)
+{
+    const struct events_filter *filter = &subscriber->filter;
+    int64_t now_ms = (int64_t)uv_now(subscriber->events->loop);
+    if (filter->may_stay == NULL || now_ms < subscriber->may_ms) {
+        return true;
+    }
+    subscriber->may_ms = now_ms + EVENTS_MAY_MS;
+    if (!filter->may_stay(filter->may_stay_arg)) {
+        end(subscriber);
+        return false;
+    }
+    return true;
 }
 
 /* Sends what has been collected; the subscriber's place is then behind `read`. */
@@ -147,7 +165,7 @@ static void read_on(struct subscriber *subscriber)
 static void on_drained(struct exchange *exchange)
 {
     struct subscriber *subscriber = exchange->user;
-    if (subscriber->is_stalled) {
+    if (subscriber->is_stalled && goes_on(subscriber)) {
         read_on(subscriber);
     }
 }
@@ -187,6 +205,9 @@ static void all_read_on(struct events *events)
     LIST_EACH(&events->subscribers, link)
     {
         struct subscriber *subscriber = HOLDER(link, struct subscriber, link);
+        if (!goes_on(subscriber)) {
+            continue;
+        }
         if (subscriber->filter.pace_ms > 0) {
             read_step(subscriber);
         } else if (!subscriber->is_stalled || subscriber->next < events->backlog.first) {
@@ -224,14 +245,15 @@ void events_owner(struct events *events, struct task_id schedule, const struct s
     }
 }
 
-/* Keeps proxies from closing a silent stream, and finds out who has silently left. */
+/* Keeps proxies from closing a silent stream, and finds out who has silently left, or may stay no
+ * longer. */
 static void on_ping(uv_timer_t *timer)
 {
     struct events *events = timer->data;
     LIST_EACH(&events->subscribers, link)
     {
         struct subscriber *subscriber = HOLDER(link, struct subscriber, link);
-        if (stream_pending(subscriber->exchange) == 0) {
+        if (goes_on(subscriber) && stream_pending(subscriber->exchange) == 0) {
             stream_send(subscriber->exchange, STR(": ping\n\n"));
         }
     }

@@ -29,7 +29,8 @@
 #define EVENTS_PROGRESS_MS     ((int64_t)250) /* between two progress events of one task */
 #define EVENTS_PACE_MIN_MS     100
 #define EVENTS_PACE_MAX_MS     (10 * SECOND_MS)
-#define EVENTS_STEP_MAX        500   /* events of one step; of more only the number is sent */
+#define EVENTS_MAY_MS          250 /* a token is looked at again after this long, or with a ping */
+#define EVENTS_STEP_MAX        500 /* events of one step; of more only the number is sent */
 #define EVENTS_PROGRESS_MAX    65536 /* tasks whose progress is spaced out at once */
 
 struct events; /* the hub */
@@ -63,6 +64,8 @@ struct events_filter {
     size_t first_count;
     bool until_ended; /* the stream is over after the event that says `task` has ended */
     bool (*ends)(struct str name); /* of a topic: whether that event is its last; NULL: none is */
+    bool (*may_stay)(void *arg);   /* whether who asked may still see it; NULL: always */
+    void *may_stay_arg;            /* lives as long as the exchange */
 };
 
 /* Reads the query of GET /api/events: types, taskType, documentId, lastEventId (access_token is

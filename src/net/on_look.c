@@ -56,6 +56,7 @@ struct show {
     bool waits;      /* an unfinished task is not the answer yet */
     bool asking;     /* the query is out */
     int64_t left_ms; /* of the wait, behind the timer that runs */
+    bool waited;     /* or still waits */
 };
 
 static void show_stop_waiting(struct show *show)
@@ -98,6 +99,11 @@ static void show_write(struct call *call)
 static void show_answer(struct call *call)
 {
     struct show *show = call->own;
+    struct err err = ERR_INIT;
+    if (show->waited && !call_may_still(call, &err)) {
+        call_fail(call, &err);
+        return;
+    }
     if (id_none(show->query->detail.task.schedule)) {
         show_write(call);
         return;
@@ -191,7 +197,7 @@ const struct form show_form = FORM(show_rows);
 static void show_wait(struct show *show, int64_t wait_ms)
 {
     struct exchange *exchange = show->call->exchange;
-    show->waits = true;
+    show->waits = show->waited = true;
     show->watch.task = show->query->id;
     show->watch.fire = show_ended;
     events_watch(show->call->api->options.events, &show->watch);

@@ -120,11 +120,10 @@ bool on_notification_stream(struct call *call, struct err *err)
         return false;
     }
     struct str header = http_header(&call->exchange->request.headers, "last-event-id");
-    const struct events_filter filter = {
+    struct events_filter filter = {
         .topic =
             str_absent(in.user) ? NOTIFICATIONS_OF_ALL : notification_topic(in.user, call->arena),
         .last_event_id = header.len > 0 ? header : in.last_event_id,
-        .redact = call_redact(call),
     };
-    return events_subscribe(call->api->options.events, call->exchange, &filter, err);
+    return call_subscribe(call, &filter, err);
 }

@@ -17,8 +17,7 @@ bool on_events(struct call *call, struct err *err)
         return false;
     }
     filter.user = call_user(call);
-    filter.redact = call_redact(call);
-    return events_subscribe(call->api->options.events, call->exchange, &filter, err);
+    return call_subscribe(call, &filter, err);
 }
 
 /* ---- One task ---- */
@@ -102,7 +101,7 @@ static void begin_stream(struct call *call)
         return;
     }
     fill_first(stream, &rows);
-    if (!events_subscribe(call->api->options.events, call->exchange, &stream->filter, &err)) {
+    if (!call_subscribe(call, &stream->filter, &err)) {
         call_fail(call, &err);
     }
 }
@@ -126,7 +125,6 @@ bool on_task_stream(struct call *call, struct err *err)
     }
     stream->filter.task = id;
     stream->filter.until_ended = true;
-    stream->filter.redact = call_redact(call);
     stream->filter.after = events_last(call->api->options.events);
     stream->query = call_query(call, QUERY_FAMILY);
     stream->query->id = id;

@@ -120,7 +120,7 @@ static void begin_stream(struct call *call)
     SCOPED(arena_fini) struct arena past = ARENA_INIT; /* the stream may last long, this need not */
     struct err err = ERR_INIT;
     tell_past(stream, &past);
-    if (!events_subscribe(call->api->options.events, call->exchange, &stream->filter, &err)) {
+    if (!call_subscribe(call, &stream->filter, &err)) {
         call_fail(call, &err);
     }
 }
@@ -150,6 +150,5 @@ bool on_team_stream(struct call *call, struct err *err)
         return err_set(err, ERR_INVALID, "the stream of a team takes no filter");
     }
     stream->filter.after = events_last(call->api->options.events);
-    stream->filter.redact = call_redact(call);
     return team_call_find(call, id, stream_tasks, err);
 }

@@ -87,6 +87,13 @@ static void answer_claim(struct call *call)
 {
     const struct claiming *own = call->own;
     const struct command_claim *claim = &own->command->claim;
+    struct err err = ERR_INIT;
+    bool waited = claim->wait_ms > 0 && claim->count > 0;
+    if (waited && !call_may_still(call, &err)) { /* whoever asked may not have them any more */
+        claims_release(call->api, claim->tasks, claim->count);
+        call_fail(call, &err);
+        return;
+    }
     struct json_writer w = call_writer(call);
     bool traced = call->api->options.spans != NULL;
     size_t written = call->exchange->is_gone ? 0 : write_claimed(&w, claim, own->finishes, traced);

@@ -4,7 +4,7 @@
 """What a cookie may do, for how long, and who cannot use it."""
 import json
 
-from errand import START, check, main, same, test, wait_for
+from errand import START, check, has, later, main, same, test, together, wait_for
 from tokens import ROLES, certificate, make_token
 
 OURS = {"X-Errand-Request": "1"}
@@ -168,6 +168,72 @@ def event_streams_open_with_the_cookie(s):
     same(s.stream("/api/events").status, 401)
     same(s.stream("/api/events", {"Cookie": cookie}).status, 200)
     same(s.stream("/api/notifications/stream", {"Cookie": cookie}).status, 200)
+
+
+def ends(s, stream, what):
+    """Something happens again and again, and the stream ends instead of telling it."""
+    def over():
+        s.create("more")
+        try:
+            stream.next()
+        except ConnectionError:
+            return True
+        return False
+    wait_for(over, what)
+
+
+def revoke(s, role):
+    rows = json.loads(s.nest.run("token", "ls", "--data", s.data, "--json").stdout)
+    s.nest.run("token", "revoke", next(row["id"] for row in rows if row["role"] == role), "--data", s.data)
+
+
+@test(clock=START)
+def a_stream_ends_with_the_token_or_session_that_opened_it(s):
+    admin, reader = tokens(s, "admin", "read")
+    cookie, _ = sign_in(s, reader)
+    leaving, _ = sign_in(s, admin)
+    bearer = s.stream("/api/events", {"Authorization": f"Bearer {reader}"})
+    page = s.stream("/api/events?paceMs=100", {"Cookie": cookie})
+    signed = s.stream("/api/events", {"Cookie": leaving})
+    s.token = admin
+    brief = make_token(s.nest, s.data, "produce", "--expires", later(START, 3600 * 1000))
+    wait_for(lambda: s.raw("GET", "/api/tasks", None, {"Authorization": f"Bearer {brief}"}).status == 200)
+    expires = s.stream("/api/events", {"Authorization": f"Bearer {brief}"})
+    stays = s.stream("/api/events")
+    same([each.status for each in (bearer, page, signed, expires, stays)], [200] * 5)
+    revoke(s, "read")
+    ends(s, bearer, "the end of a revoked token's stream")
+    ends(s, page, "the end of the stream of its session")
+    s.token = None
+    s.call("DELETE", "/api/session", None, 204, {"Cookie": leaving, **OURS})
+    s.token = admin
+    ends(s, signed, "the end of the stream of who has signed out")
+    s.advance(3600 * 1000)
+    ends(s, expires, "the end of an expired token's stream")
+    same(stays.next()[0], "state")
+
+
+@test(args=("--workers", "0"))
+def what_waits_is_not_answered_to_a_revoked_token(s):
+    admin, worker = tokens(s, "admin", "work")
+    body = {"workerId": "w", "taskTypes": ["t"], "waitMs": 60000}
+    s.token = admin
+    other = s.create("other")
+    bearer = {"Authorization": f"Bearer {worker}"}
+
+    def act():
+        wait_for(lambda: s.get("/api/stats")["waitingClaims"] == 1, "a claim that waits")
+        revoke(s, "work")
+        wait_for(lambda: s.raw("GET", f"/api/tasks/{other['id']}", None, bearer).status == 401, "the end of the token")
+        s.post(f"/api/tasks/{other['id']}/cancel", None)
+        return s.create("t")
+
+    claim, show, task = together(
+        lambda: s.raw("POST", "/api/claim", body, bearer),
+        lambda: s.raw("GET", f"/api/tasks/{other['id']}?waitMs=60000", None, bearer), act)
+    same([claim.status, show.status], [401, 401])
+    wait_for(lambda: s.get(f"/api/tasks/{task['id']}")["state"] == "QUEUED", "that it is given back")
+    has(s.get(f"/api/tasks/{task['id']}"), retries=0)
 
 
 @test()
