@@ -86,6 +86,17 @@ def packages_are_whole_and_lintian_has_no_error(nest):
     completes(nest, server)
 
 
+@test(server=False)
+def the_unit_names_what_is_installed_wherever_that_is(nest):
+    build = os.path.join(nest.root, "build")
+    for prefix, binary, settings in (("/usr/local", "/usr/local/bin", "/usr/local/etc"), ("/usr", "/usr/bin", "/etc")):
+        run("meson", "setup", build, ROOT, "--wipe" if os.path.exists(build) else "--buildtype=plain", "--prefix", prefix)
+        with open(os.path.join(build, "packaging/errand.service"), encoding="utf-8") as file:
+            text = file.read()
+        check(f"\nExecStart={binary}/errand serve --config {settings}/errand/errand.conf " in text, text)
+        check(f"\nEnvironmentFile=-{settings}/errand/environment\n" in text, text)
+
+
 def builds_with(nest, developer, library):
     """A program is built by pkg-config alone, and finds the library of the other package."""
     config = glob.glob(os.path.join(developer, "usr/lib/*/pkgconfig"))[0]
