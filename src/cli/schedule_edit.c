@@ -77,7 +77,8 @@ static bool edit_text(struct remote *remote, const struct schedule_edit *given, 
            tell_edit(remote, answer, err);
 }
 
-/* The server's name of an option's field; its null says that it was never given. */
+/* The server's name of an option's field; its null says that it was never given, or that it is what
+ * it usually is. */
 static bool put_cleared(const struct schedule_edit *given, struct json_writer *w, struct err *err)
 {
     for (size_t i = 0; i < given->clear.count; i++) {
@@ -86,8 +87,11 @@ static bool put_cleared(const struct schedule_edit *given, struct json_writer *w
         const char *field = NULL;
         for (const struct option *option = schedule_edit_verb.options; option->name != NULL;
              option++) {
-            if (str_is(name, option->name) && (option->field != NULL || str_is(name, "to"))) {
-                field = option->field != NULL ? option->field : "deliverTo";
+            if (str_is(name, option->name)) {
+                field = option->field != NULL      ? option->field
+                        : str_is(name, "to")       ? "deliverTo"
+                        : str_is(name, "delivery") ? "delivery"
+                                                   : NULL;
             } else if (option->field != NULL) {
                 nearest_offer(&nearest, str_of(option->name));
             }
@@ -174,7 +178,8 @@ const struct verb schedule_edit_verb = {
     .about = "Changes a schedule as a sentence says: another time, pause, resume, skip the next,\n"
              "rename, delete. What the sentence does not mention stays; one that does not say a\n"
              "change is refused with the reason (exit status 1). Or give any of the options that\n"
-             "errand schedule takes; --clear takes one back. What is not given stays.",
+             "errand schedule takes; --clear takes one back: the field is unset, or what it is\n"
+             "where nothing is said. What is not given stays.",
     .examples =
         "# in English\n"
         "errand schedule edit 0192f3a1-7c1e-7000-8000-000000000001 \"move it to 8am\"\n"

@@ -202,7 +202,8 @@ bool schedule_in_change(struct call *call, struct schedule_change *out, struct e
     const struct form_more more = {&schedule_change_more, &in};
     *out = (struct schedule_change){.given = 0};
     if (!call_json(call, &json, err) ||
-        !form_read(&json, &schedule_form, &out->schedule, &out->given, &more, err) ||
+        !form_read_for(FORM_CHANGE | FORM_SHOWN, &json, &schedule_form, &out->schedule, &out->given,
+                       &more, err) ||
         !json_end(&json, err)) {
         return false;
     }

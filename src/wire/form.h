@@ -49,7 +49,8 @@ enum form_use {
                            object: the object may be null, not the member */
     FORM_NEEDED = 64,   /* a request without it is refused */
     FORM_ALWAYS = 128,  /* an answer always has it; numbers, booleans and words are always there */
-    FORM_DEFAULT = 256, /* `standard` (of a text: `standard_text`) is its value if none is given */
+    FORM_DEFAULT = 256, /* `standard` (of a text: `standard_text`) is its value if none is given,
+                           and again where a change gives null */
     FORM_LOOSE = 512,   /* form_check() does not hold it to its limits: others may set it, too. Of a
                            time: any time will do */
     FORM_EMPTY = 1024,  /* empty in a query is as if it were not given */

@@ -98,7 +98,9 @@ bool form_can_unset(const struct form_row *row, unsigned use)
     bool bare = row->kind == FORM_TEXT || row->kind == FORM_OBJECT || row->kind == FORM_ARRAY ||
                 row->kind == FORM_TEXTS || row->kind == FORM_LIST;
     bool inner = memchr(row->name.ptr, '.', row->name.len) != NULL;
-    return (row->use & FORM_NULL && !inner && !(use & FORM_CHANGE)) || (bare && row->min == 0);
+    bool restores = use & FORM_CHANGE && row->use & FORM_CHANGE && row->use & FORM_DEFAULT;
+    return (row->use & FORM_NULL && !inner && !(use & FORM_CHANGE)) || (bare && row->min == 0) ||
+           restores;
 }
 
 bool form_word_of_number(const struct form_row *row, struct str text, int *out)

@@ -9,10 +9,15 @@
 
 /* ---- One value: the members of its schema, in an object that is open ---- */
 
+static bool takes_null(const struct form_row *row, unsigned use)
+{
+    return !(use & FORM_ASK) && use != FORM_SHOWN && form_can_unset(row, use);
+}
+
 static void put_type(struct json_writer *w, const struct form_row *row, unsigned use,
                      const char *type)
 {
-    if (use & FORM_ASK || use == FORM_SHOWN || !form_can_unset(row, use)) {
+    if (!takes_null(row, use)) {
         json_put_c(w, "type", type);
         return;
     }
@@ -33,13 +38,16 @@ static void put_limits(struct json_writer *w, const struct form_row *row, unsign
     }
 }
 
-static void put_enum(struct json_writer *w, const struct form_row *row)
+static void put_enum(struct json_writer *w, const struct form_row *row, bool or_null)
 {
     json_put_array(w, "enum");
     for (size_t i = 0; row->words[i] != NULL; i++) {
         if (row->words[i][0] != '\0') {
             json_add_str(w, str_of(row->words[i]));
         }
+    }
+    if (or_null) {
+        json_add_raw(w, STR("null"));
     }
     json_close_array(w);
 }
@@ -48,13 +56,13 @@ static void put_word(struct json_writer *w, const struct form_row *row, unsigned
 {
     if (use == FORM_SHOWN || !(row->use & FORM_NUMBER)) {
         put_type(w, row, use, "string");
-        put_enum(w, row);
+        put_enum(w, row, takes_null(row, use));
         return;
     }
     json_put_array(w, "oneOf");
     json_open_object(w);
-    json_put_c(w, "type", "string");
-    put_enum(w, row);
+    put_type(w, row, use, "string");
+    put_enum(w, row, takes_null(row, use));
     json_close_object(w);
     json_open_object(w);
     json_put_c(w, "type", "integer");
@@ -111,7 +119,7 @@ static void put_yes(struct json_writer *w, const struct form_row *row, unsigned 
         json_put_c(w, "const", row->words[1]);
     } else {
         json_put_c(w, "type", "string");
-        put_enum(w, row);
+        put_enum(w, row, false);
         json_put_c(w, "default", row->words[0]);
     }
 }
@@ -126,7 +134,7 @@ static void put_words(struct json_writer *w, const struct form_row *row, unsigne
     put_type(w, row, use, "array");
     json_put_object(w, "items");
     json_put_c(w, "type", "string");
-    put_enum(w, row);
+    put_enum(w, row, false);
     json_close_object(w);
 }
 

@@ -217,6 +217,11 @@ FIELDS = {"description": "d", "purpose": "p", "category": "REPORT", "userId": "u
           "deliverTo": {"EMAIL": "a@example.org"}}
 
 
+DEFAULTS = {"queue": "queue", "priority": "priority", "max-retries": "maxRetries", "timeout": "timeoutMs", "overlap": "overlap",
+            "misfire": "misfire", "dst-gap": "dstGap", "dst-fold": "dstFold", "jitter": "jitterMs", "delivery": "delivery",
+            "category": "category"}
+
+
 @test(clock=START)
 def editing_takes_what_making_takes_and_clears_it(s):
     has(order(s, "--title", "made", "--cron", "0 9 * * *", *EVERY), **FIELDS)
@@ -226,6 +231,9 @@ def editing_takes_what_making_takes_and_clears_it(s):
     cleared = json.loads(s.cli("schedule", "edit", "@last", "--clear", "doc", "--clear", "without", "--clear", "to", "--clear", "purpose",
                                "--json"))
     has(cleared, documentId=None, exdates=None, deliverTo=None, purpose=None, queue="q", rdates=["2027-03-02T10:00:00"])
+    plain = json.loads(s.cli("schedule", "edit", "@last", *(word for name in DEFAULTS for word in ("--clear", name)), "--json"))
+    has(plain, **{DEFAULTS[name]: one[DEFAULTS[name]] for name in DEFAULTS})
+    holds(refused(s, "schedule", "edit", "@last", "--clear", "title"), "title must be a string")
     holds(refused(s, "schedule", "edit", "@last", "--clear", "dok", expect=2), "did you mean doc?")
     holds(refused(s, "schedule", "edit", "@last", "--overlap", "maybe"), "overlap")
     refused(s, "schedule", "edit", "@last", "move it to 8am", "--queue", "x", expect=2)
