@@ -23,7 +23,7 @@ struct command {
 };
 
 /* What an answer asks for. */
-enum answer { ANSWER_FINE, ANSWER_UNKNOWN_SCRIPT, ANSWER_MOVED };
+enum answer { ANSWER_FINE, ANSWER_UNKNOWN_SCRIPT, ANSWER_ELSEWHERE };
 
 struct redis {
     struct redis_probe probe;
@@ -122,7 +122,7 @@ void redis_script_init(struct redis_script *script, struct str text)
 {
     unsigned char digest[SHA_DIGEST_LENGTH];
     SHA1((const unsigned char *)text.ptr, text.len, digest);
-    script->text = text;
+    *script = (struct redis_script){.text = text};
     for (size_t i = 0; i < sizeof digest; i++) {
         snprintf(script->sha + 2 * i, 3, "%02x", digest[i]);
     }
@@ -162,10 +162,9 @@ void redis_add_script(struct redis *redis, const struct redis_script *script, st
     add(redis, (struct command){.script = script, .key = key, .words = words, .count = count});
 }
 
-static void add_to_wire(const struct redis *redis, const struct command *command, bool whole,
+static void add_to_wire(struct redis_wire *wire, const struct command *command, bool whole,
                         struct arena *arena)
 {
-    struct redis_wire *wire = redis_cluster_wire(redis->servers, command->key);
     if (command->script == NULL) {
         redis_wire_add(wire, command->words, command->count);
         return;
@@ -207,19 +206,23 @@ static struct redis_reply copy_reply(const redisReply *from, struct arena *arena
     return to;
 }
 
-static bool read_answer(struct redis *redis, const struct command *command, struct arena *arena,
-                        struct redis_reply *out, enum answer *answer, struct err *err)
+static bool read_answer(const struct redis *redis, struct redis_wire *wire,
+                        const struct command *command, struct arena *arena, struct redis_reply *out,
+                        enum answer *answer, struct err *err)
 {
     SCOPED(redis_wire_free) redisReply *reply = NULL;
-    struct redis_wire *wire = redis_cluster_wire(redis->servers, command->key);
     if (!redis_wire_next(wire, redis->command_ms, &reply, err)) {
         return false;
     }
     *answer = ANSWER_FINE;
     if (reply->type == REDIS_REPLY_ERROR) {
         struct str code = redis_wire_code(reply);
+        /* Where a slot is on its way, a script that touches keys beside its own would find some of
+         * them on neither side, and make others anew where the old ones are still to come. */
+        bool many = command->script != NULL && command->script->many_keys;
+        bool elsewhere = str_is(code, "MOVED") || (str_is(code, "ASK") && !many);
         *answer = str_is(code, "NOSCRIPT") ? ANSWER_UNKNOWN_SCRIPT
-                  : str_is(code, "MOVED")  ? ANSWER_MOVED
+                  : elsewhere              ? ANSWER_ELSEWHERE
                                            : ANSWER_FINE;
         out->text = arena_str(arena, (struct str){reply->str, reply->len});
         return *answer != ANSWER_FINE ||
@@ -229,17 +232,27 @@ static bool read_answer(struct redis *redis, const struct command *command, stru
     return true;
 }
 
-/* What was not carried out is sent again, in its order: to the server that has the slot now, and
- * scripts whole, the first of each kind teaches it. */
+/* What was not carried out is sent again, in its order: to the server that has the slot now, or
+ * will have it, and scripts whole, the first of each kind teaches it. */
 static bool ask_again(struct redis *redis, const struct command *command, struct arena *arena,
                       struct redis_reply *out, enum answer answer, struct err *err)
 {
-    const struct redis_wire *said = redis_cluster_wire(redis->servers, command->key);
-    if (answer == ANSWER_MOVED && !redis_cluster_follow(redis->servers, said, out->text)) {
-        return err_set(err, ERR_UNAVAILABLE, "it says MOVED");
+    struct redis_wire *wire = redis_cluster_wire(redis->servers, command->key);
+    bool asks = false;
+    if (answer == ANSWER_ELSEWHERE &&
+        (wire = redis_cluster_follow(redis->servers, wire, out->text, &asks)) == NULL) {
+        return err_set(err, ERR_UNAVAILABLE, "it leads to a server that is not known");
     }
-    add_to_wire(redis, command, true, arena);
-    return read_answer(redis, command, arena, out, &answer, err) &&
+    if (asks) {
+        static const struct str word = {"ASKING", 6};
+        static const struct command asking = {.words = &word, .count = 1};
+        add_to_wire(wire, &asking, false, arena);
+    }
+    add_to_wire(wire, command, true, arena);
+    struct redis_reply granted;
+    enum answer ignored;
+    return (!asks || read_answer(redis, wire, command, arena, &granted, &ignored, err)) &&
+           read_answer(redis, wire, command, arena, out, &answer, err) &&
            (answer == ANSWER_FINE ||
             err_set(err, ERR_UNAVAILABLE, "it says " STR_FMT, STR_ARG(out->text)));
 }
@@ -249,7 +262,9 @@ static bool read_answers(struct redis *redis, struct arena *arena, struct redis_
 {
     enum answer *answers = arena_array(arena, enum answer, redis->count);
     for (size_t i = 0; i < redis->count; i++) {
-        if (!read_answer(redis, &redis->commands[i], arena, &out[i], &answers[i], err)) {
+        const struct command *command = &redis->commands[i];
+        struct redis_wire *wire = redis_cluster_wire(redis->servers, command->key);
+        if (!read_answer(redis, wire, command, arena, &out[i], &answers[i], err)) {
             return false;
         }
     }
@@ -267,7 +282,8 @@ static bool send_all(const struct redis *redis, struct arena *arena, struct err 
 {
     const struct redis_cluster *servers = redis->servers;
     for (size_t i = 0; i < redis->count; i++) {
-        add_to_wire(redis, &redis->commands[i], false, arena);
+        const struct command *command = &redis->commands[i];
+        add_to_wire(redis_cluster_wire(servers, command->key), command, false, arena);
     }
     for (size_t i = 0; i < servers->count; i++) {
         if (!redis_wire_send(servers->servers[i].wire, err)) {

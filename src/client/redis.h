@@ -80,6 +80,8 @@ struct redis_reply {
 struct redis_script {
     struct str text; /* borrowed */
     char sha[41];
+    bool
+        many_keys; /* it touches others of its slot: of no use while that is on its way elsewhere */
 };
 void redis_script_init(struct redis_script *script, struct str text);
 

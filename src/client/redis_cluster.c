@@ -48,12 +48,15 @@ bool redis_moved_parse(struct str text, struct redis_moved *out)
     while (colon > 0 && rest.ptr[colon - 1] != ':') {
         colon--;
     }
-    if (!str_is(code, "MOVED") || !str_u64(slot, &number) || number >= REDIS_SLOTS || colon == 0 ||
-        !str_u64(str_from(rest, colon), &port) || port == 0 || port > UINT16_MAX) {
+    bool asks = str_is(code, "ASK");
+    if ((!asks && !str_is(code, "MOVED")) || !str_u64(slot, &number) || number >= REDIS_SLOTS ||
+        colon == 0 || !str_u64(str_from(rest, colon), &port) || port == 0 || port > UINT16_MAX) {
         return false;
     }
-    *out = (struct redis_moved){
-        .slot = (unsigned)number, .host = {rest.ptr, colon - 1}, .port = (uint16_t)port};
+    *out = (struct redis_moved){.slot = (unsigned)number,
+                                .host = {rest.ptr, colon - 1},
+                                .port = (uint16_t)port,
+                                .asks = asks};
     return true;
 }
 
@@ -285,12 +288,12 @@ struct redis_wire *redis_cluster_wire(const struct redis_cluster *cluster, struc
     return cluster->servers[by_key ? cluster->owners[redis_slot(key)] : cluster->home].wire;
 }
 
-bool redis_cluster_follow(struct redis_cluster *cluster, const struct redis_wire *said,
-                          struct str text)
+struct redis_wire *redis_cluster_follow(struct redis_cluster *cluster,
+                                        const struct redis_wire *said, struct str text, bool *asks)
 {
     struct redis_moved moved;
     if (cluster->owners == NULL || !redis_moved_parse(text, &moved)) {
-        return false;
+        return NULL;
     }
     for (size_t i = 0; i < cluster->count && moved.host.len == 0; i++) {
         moved.host =
@@ -298,11 +301,12 @@ bool redis_cluster_follow(struct redis_cluster *cluster, const struct redis_wire
     }
     for (size_t i = 0; i < cluster->count; i++) {
         if (seed_is(&cluster->servers[i].at, moved.host, moved.port)) {
-            cluster->owners[moved.slot] = (uint8_t)i;
-            return true;
+            cluster->owners[moved.slot] = moved.asks ? cluster->owners[moved.slot] : (uint8_t)i;
+            *asks = moved.asks;
+            return cluster->servers[i].wire;
         }
     }
-    return false;
+    return NULL;
 }
 
 bool redis_cluster_ended(struct redis_cluster *cluster)

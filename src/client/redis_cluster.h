@@ -2,8 +2,9 @@
  * and which of them has a key. For the files of redis.h.
  *
  * A cluster is asked for its map when it is connected to. A slot that moves to a server that we
- * know is followed; any other change (a replica was promoted, a server is gone) ends with the
- * circuit, and the next connection reads the map anew, from any server that was ever in it.
+ * know is followed, and so is a key on its way there; any other change (a replica was promoted, a
+ * server is gone) ends with the circuit, and the next connection reads the map anew, from any
+ * server that was ever in it.
  *
  * Commands without a key (PUBLISH, SCAN) go to the *home*: the server that has the home key.
  *
@@ -25,11 +26,12 @@
 
 unsigned redis_slot(struct str key); /* CRC16 of the key, or of what is between its first braces */
 
-/* "MOVED 3999 10.0.0.7:6381": the host may be empty, for the one that said it. */
+/* "MOVED 3999 10.0.0.7:6381", or ASK: the host may be empty, for the one that said it. */
 struct redis_moved {
     unsigned slot;
     struct str host; /* points into the text */
     uint16_t port;
+    bool asks; /* ASK: for this command alone, while the slot is on its way */
 };
 MUST_CHECK bool redis_moved_parse(struct str text, struct redis_moved *out);
 
@@ -69,9 +71,10 @@ MUST_CHECK bool redis_cluster_open_home(const struct redis_place *place, struct 
                                         struct err *err);
 
 struct redis_wire *redis_cluster_wire(const struct redis_cluster *cluster, struct str key);
-/* Follows a redirection. False: it leads to somebody we do not know. */
-bool redis_cluster_follow(struct redis_cluster *cluster, const struct redis_wire *said,
-                          struct str text);
+/* Follows a redirection: whom to ask, after ASKING where *asks. NULL: it leads to somebody we do
+ * not know. */
+struct redis_wire *redis_cluster_follow(struct redis_cluster *cluster,
+                                        const struct redis_wire *said, struct str text, bool *asks);
 bool redis_cluster_ended(struct redis_cluster *cluster); /* has a server closed its connection? */
 
 #endif

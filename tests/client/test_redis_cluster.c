@@ -34,7 +34,8 @@ TEST(a_redirection_is_read_whole_or_not_at_all)
     CHECK_STR(moved.host, "127.0.0.1");
     CHECK(redis_moved_parse(STR("MOVED 0 ::1:6381"), &moved));
     CHECK_STR(moved.host, "::1");
-    CHECK(redis_moved_parse(STR("MOVED 0 :6381"), &moved) && moved.host.len == 0);
+    CHECK(redis_moved_parse(STR("MOVED 0 :6381"), &moved) && moved.host.len == 0 && !moved.asks);
+    CHECK(redis_moved_parse(STR("ASK 7 h:6381"), &moved) && moved.slot == 7 && moved.asks);
     const char *const bad[] = {"",
                                "MOVED",
                                "MOVED 1",
@@ -44,7 +45,7 @@ TEST(a_redirection_is_read_whole_or_not_at_all)
                                "MOVED 1 h:65536",
                                "MOVED 16384 h:1",
                                "MOVED x h:1",
-                               "ASK 1 h:1"};
+                               "ASK 1"};
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         CHECK(!redis_moved_parse(str_of(bad[i]), &moved));
     }
@@ -190,6 +191,46 @@ TEST(a_slot_that_moves_is_followed_without_a_failure)
     CHECK_STR(b.replies[5].text, "2");
     CHECK_STR(ask(&b, 1 - from, "GET moving"), "2");
     CHECK(!redis_connected(b.redis, &identity));
+}
+
+/* As `redis-cli --cluster reshard` does it: some of its keys are here, some there. */
+static void begin_move(struct bench *b, unsigned slot, int from, struct str there)
+{
+    struct str here = arena_str(&b->arena, ask(b, from, "CLUSTER MYID"));
+    ask(b, 1 - from, "CLUSTER SETSLOT %u IMPORTING " STR_FMT, slot, STR_ARG(here));
+    ask(b, from, "CLUSTER SETSLOT %u MIGRATING " STR_FMT, slot, STR_ARG(there));
+}
+
+TEST(a_key_whose_slot_is_on_its_way_is_found_on_either_side)
+{
+    BENCH(b) = {0};
+    struct redis_script script;
+    struct str identity;
+    bench_init(&b);
+    unsigned slot = redis_slot(STR("m"));
+    int from = slot < REDIS_SLOTS / SERVERS ? 0 : 1;
+    struct str there = arena_str(&b.arena, ask(&b, 1 - from, "CLUSTER MYID"));
+    bench_open(&b, 0, "probe");
+    CHECK(redis_connected(b.redis, &identity));
+    REDIS_ADD(b.redis, STR("SET"), STR("stays{m}"), STR("1"));
+    REDIS_ADD(b.redis, STR("SET"), STR("goes{m}"), STR("2"));
+    CHECK(bench_run(&b));
+    begin_move(&b, slot, from, there);
+    ask(&b, from, "MIGRATE 127.0.0.1 %d goes{m} 0 5000", b.servers[1 - from].port);
+    redis_script_init(&script, STR("return redis.call('INCR', KEYS[1])"));
+    redis_add_script(b.redis, &script, STR("goes{m}"), NULL, 0);
+    redis_add_script(b.redis, &script, STR("stays{m}"), NULL, 0);
+    redis_add_script(b.redis, &script, STR("new{m}"), NULL, 0);
+    CHECK(bench_run(&b));
+    CHECK_EQ(b.replies[0].number, 3);
+    CHECK_EQ(b.replies[1].number, 2);
+    CHECK_EQ(b.replies[2].number, 1);
+    CHECK(!redis_away(b.redis) && !redis_connected(b.redis, &identity));
+
+    /* What touches others beside its key would find half of them. */
+    script.many_keys = true;
+    redis_add_script(b.redis, &script, STR("goes{m}"), NULL, 0);
+    CHECK(!bench_run(&b));
 }
 
 /* Of the second server, which has the home key; we know the address of the first. */

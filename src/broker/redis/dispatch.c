@@ -204,6 +204,7 @@ static void name_keys(struct dispatch *d, const struct broker_options *options)
     d->any_keys = any_keys(prefix, &d->texts);
     d->channel = arena_printf(&d->texts, STR_FMT "wake", STR_ARG(prefix));
     redis_script_init(&d->script, str_of(lua_dispatch));
+    d->script.many_keys = true;
     redis_script_init(&d->renew, str_of(lua_renew));
     redis_script_init(&d->release, str_of(lua_release));
 }
