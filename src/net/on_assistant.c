@@ -205,7 +205,7 @@ static void answer_changed(struct call *call)
         json_open_array(&w);
     }
     for (size_t i = 0; i < assistance->orders_count; i++) {
-        schedule_write(&w, &assistance->orders[i]->schedule, false);
+        schedule_write(&w, &assistance->orders[i]->schedule, call->api, false);
     }
     if (!one) {
         json_close_array(&w);

@@ -44,7 +44,7 @@ static void answer_list(struct call *call)
     for (size_t i = 0; i < found->count; i++) {
         struct schedule schedule;
         if (schedule_load(&found->at[i], call->arena, &schedule, &call->failure)) {
-            schedule_write(&w, &schedule, true);
+            schedule_write(&w, &schedule, call->api, true);
         }
     }
     json_close_array(&w);
@@ -108,7 +108,7 @@ static void answer_show(struct call *call)
         return;
     }
     struct json_writer w = call_writer(call);
-    schedule_write(&w, &schedule, false);
+    schedule_write(&w, &schedule, call->api, false);
     call_answer(call, 200);
 }
 

@@ -4,12 +4,16 @@
 #include "net/schedule_out.h"
 
 #include "english/english.h"
+#include "english/summary.h"
 #include "net/fault.h"
 #include "net/task_out.h"
 
-/* What is too long for a list is left out, and said to be. */
+#define SUMMARY_MAX (4 * KIB)
+
+/* What is shown beside the fields. What is too long for a list is left out, and said to be. */
 struct omitted {
     bool payload, messages, content;
+    struct str summary;
     struct str warnings[SCHEDULE_WARNINGS];
     size_t warnings_count;
 };
@@ -33,6 +37,8 @@ static const struct form_hook warnings_hook = {.show = show_warnings};
     FORM_ROW(label, struct omitted, member, FORM_YES, FORM_SHOWN, .about = sentence)
 
 static const struct form_row schedule_rows[] = {
+    FORM_ROW("summary", struct omitted, summary, FORM_TEXT, FORM_SHOWN,
+             .about = "When it runs, in English; exdates and rdates are not mentioned."),
     ROW("payloadOmitted", payload, "In lists: the payload is over 4 KiB."),
     ROW("messagesOmitted", messages, "In lists: the messages are over 4 KiB."),
     FORM_ROW("warnings", struct omitted, warnings, FORM_HOOK, FORM_SHOWN, .hook = &warnings_hook,
@@ -52,11 +58,40 @@ static bool omit(struct str *text, bool in_list)
     return long_one;
 }
 
-void schedule_write(struct json_writer *w, const struct schedule *schedule, bool in_list)
+/* Of the rule alone: to look for its next times is what costs, and so does to look for its zone,
+ * which only what is said in UTC needs. Absent where it cannot be read, which a newer server may
+ * have written. */
+static struct str summary_of(const struct schedule *schedule, struct zones *zones, struct buf *out)
+{
+    SCOPED(zone_release_at) const struct zone *zone = NULL;
+    struct rrule rule;
+    bool often = !str_absent(schedule->rrule);
+    struct recur_order order = {.rule = often ? &rule : NULL};
+    if ((often && !rrule_parse(schedule->rrule, &rule, NULL)) ||
+        !when_parse(schedule->dtstart, &order.start, NULL)) {
+        return STR_NONE;
+    }
+    bool in_utc = order.start.is_utc || (often && rule.until == RRULE_UNTIL_UTC);
+    if (in_utc && !zones_get(zones, schedule->timezone, &zone, NULL)) {
+        return STR_NONE;
+    }
+    order.zone = zone;
+    summary_write(out, &order);
+    if (!in_utc) {
+        buf_printf(out, ", " STR_FMT, STR_ARG(schedule->timezone));
+    }
+    return out->full ? STR_NONE : buf_view(out);
+}
+
+void schedule_write(struct json_writer *w, const struct schedule *schedule, const struct api *api,
+                    bool in_list)
 {
     struct schedule shown = *schedule;
-    const struct omitted omitted = {.payload = omit(&shown.payload, in_list),
-                                    .messages = omit(&shown.messages, in_list)};
+    SCOPED(buf_fini) struct buf text = BUF_INIT(SUMMARY_MAX);
+    const struct omitted omitted = {
+        .payload = omit(&shown.payload, in_list),
+        .messages = omit(&shown.messages, in_list),
+        .summary = summary_of(schedule, planner_zones(api->parts.planner), &text)};
     json_open_object(w);
     form_show(w, &schedule_form, &shown);
     form_show(w, &schedule_omitted, &omitted);
@@ -66,7 +101,9 @@ void schedule_write(struct json_writer *w, const struct schedule *schedule, bool
 void schedule_write_made(struct json_writer *w, const struct schedule *schedule,
                          const struct api *api)
 {
-    struct omitted also = {0};
+    SCOPED(buf_fini) struct buf text = BUF_INIT(SUMMARY_MAX);
+    struct omitted also = {.summary =
+                               summary_of(schedule, planner_zones(api->parts.planner), &text)};
     bool thinks = api->parts.assistant != NULL;
     if ((schedule->delivery & (1u << CHANNEL_EMAIL)) != 0 && !api->options.mails) {
         also.warnings[also.warnings_count++] =
@@ -85,7 +122,7 @@ void schedule_write_made(struct json_writer *w, const struct schedule *schedule,
 void execution_write(struct json_writer *w, const struct execution *execution, bool in_list)
 {
     struct execution shown = *execution;
-    const struct omitted omitted = {.content = omit(&shown.content, in_list)};
+    const struct omitted omitted = {.content = omit(&shown.content, in_list), .summary = STR_NONE};
     shown.queries = MAX(shown.queries, 0);
     shown.tokens = MAX(shown.tokens, 0);
     shown.progress = str_absent(shown.progress) ? STR("[]") : shown.progress;

@@ -10,11 +10,12 @@
 #include "schedule/execution.h"
 #include "schedule/schedule.h"
 
-extern const struct form schedule_omitted, execution_omitted; /* rows that only lists have */
+extern const struct form schedule_omitted, execution_omitted; /* what is shown beside the fields */
 
 /* `in_list`: what is over LIST_OMIT_OVER is left out and said to be. */
 #define SCHEDULE_WARNINGS 2 /* at most */
-void schedule_write(struct json_writer *w, const struct schedule *schedule, bool in_list);
+void schedule_write(struct json_writer *w, const struct schedule *schedule, const struct api *api,
+                    bool in_list);
 /* One that was just made or changed: with a warning of what this server lacks to do it. */
 void schedule_write_made(struct json_writer *w, const struct schedule *schedule,
                          const struct api *api);

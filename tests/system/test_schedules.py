@@ -158,6 +158,27 @@ def a_sentence_is_read_as_a_schedule(s):
 
 
 @test(clock=START)
+def a_schedule_says_when_it_runs_in_english(s):
+    weekly = {"title": "w", "rrule": "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0", "timezone": "Europe/Paris"}
+    said = "Every Monday at 09:00, Europe/Paris"
+    same(s.post("/api/schedules/preview", weekly)["summary"], said)
+    made = s.post("/api/schedules", weekly, 201)
+    same(made["summary"], said)
+    once = s.post("/api/schedules", {"title": "o", "dtstart": "2027-03-05T09:00:00", "timezone": "Europe/Paris"}, 201)
+    listed = {each["id"]: each["summary"] for each in s.get("/api/schedules")}
+    same(listed[made["id"]], said)
+    check("2027" in listed[once["id"]] and "09:00" in listed[once["id"]], listed[once["id"]])
+    path = f"/api/schedules/{made['id']}"
+    has(s.call("PATCH", path, {"rrule": "FREQ=DAILY;BYHOUR=7;BYMINUTE=0", "timezone": None}).json, summary="Every day at 07:00, UTC")
+    same(s.get(path)["summary"], "Every day at 07:00, UTC")
+    until = {"rrule": "FREQ=DAILY;BYHOUR=7;BYMINUTE=0;UNTIL=20270430T220000Z", "timezone": "Europe/Paris"}
+    changed = s.call("PATCH", path, until).json["summary"]
+    same(changed, s.post("/api/schedules/preview", {"dtstart": made["dtstart"], **until})["summary"])
+    check(changed.endswith(", Europe/Paris"), changed)
+    s.call("PATCH", path, {"summary": "never"}, 400)
+
+
+@test(clock=START)
 def a_preview_saves_nothing(s):
     shown = s.post("/api/schedules/preview", {
         "title": "t", "rrule": "FREQ=WEEKLY;BYDAY=MO;BYHOUR=9;BYMINUTE=0",

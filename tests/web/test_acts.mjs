@@ -276,6 +276,7 @@ test('a schedule is understood while one types, saved, paused, run and changed i
   await page.getByText('Every Monday at 09:00, Europe/Paris').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   const weekly = row(page, 'send the weekly report');
+  await says(weekly, /Every Monday at 09:00, Europe\/Paris/);
   await weekly.first().getByRole('button', { name: 'Pause' }).click();
   await says(weekly, /PAUSED/);
   await weekly.first().getByRole('button', { name: 'Resume' }).click();
@@ -287,7 +288,7 @@ test('a schedule is understood while one types, saved, paused, run and changed i
   await page.getByLabel('Schedule', { exact: true }).fill('every tuesday at 8am');
   await page.getByText('Every Tuesday at 08:00').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
-  await says(page.locator('.facts').first(), /BYDAY=TU/);
+  await says(page.locator('.facts').first(), /Every Tuesday at 08:00.*BYDAY=TU/s);
   await page.getByLabel('Schedule', { exact: true }).fill('move it to 7am');
   await page.getByRole('button', { name: 'Save' }).click();
   await says(page.locator('.facts').first(), /BYHOUR=7/);

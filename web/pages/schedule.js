@@ -21,7 +21,7 @@ const TYPING_MS = 250;
 function facts(schedule) {
   const row = (name, ...value) => (value.some((one) => one !== undefined && one !== null && one !== '') ? [h('dt', {}, name), h('dd', {}, ...value)] : null);
   return h('dl', { class: 'facts' },
-    row('Rule', schedule.isOneTime ? 'once' : schedule.rrule && h('code', {}, schedule.rrule)), row('Begins', schedule.dtstart), row('Time zone', schedule.timezone),
+    row('When', schedule.summary), row('Rule', schedule.isOneTime ? 'once' : schedule.rrule && h('code', {}, schedule.rrule)), row('Begins', schedule.dtstart), row('Time zone', schedule.timezone),
     row('Next', when(schedule.nextExecutionTime)), row('Last', when(schedule.lastExecutionTime)), row('Paused because', schedule.pausedReason), row('Resumes', schedule.resumeAt && when(schedule.resumeAt)),
     row('Purpose', schedule.purpose), row('Category', schedule.category), row('User', schedule.userId && link(path('/schedules', { userId: schedule.userId }), schedule.userId)),
     row('Task type', schedule.taskType), row('Queue', queueLink(schedule.queue)), row('Priority', schedule.priority), row('Document', schedule.documentId),

@@ -97,7 +97,7 @@ export async function open(page) {
     columns: [
       { name: 'Schedule', header: true, cell: (row) => [link(`/schedules/${row.id}`, row.title), row.userId && h('span', { class: 'soft' }, ` ${row.userId}`)] },
       { name: 'Status', class: 'tight', cell: (row) => h('span', { class: `state is-${row.status}`, title: row.pausedReason ?? '' }, row.status) },
-      { name: 'Rule', level: 3, cell: (row) => [row.isOneTime ? 'once' : h('code', {}, row.rrule ?? ''), h('span', { class: 'soft' }, ` ${row.timezone}`)] },
+      { name: 'Rule', level: 3, cell: (row) => h('span', { title: row.rrule ?? '' }, row.summary ?? row.rrule ?? 'once') },
       { name: 'Next', level: 2, class: 'tight', cell: (row) => when(row.nextExecutionTime) },
       { name: 'Last', level: 3, class: 'tight', cell: (row) => when(row.lastExecutionTime) },
       may('produce') && { name: 'Actions', class: 'tight level2', cell: (row) => h('div', { class: 'actions' }, scheduleButtons(row, { small: true })) },
