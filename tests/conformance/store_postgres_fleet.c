@@ -433,6 +433,20 @@ TEST(a_member_of_the_family_that_holds_a_document_does_not_wait_for_it)
     CHECK(id_eq(all[0].waiting[0], other.id));
 }
 
+TEST(who_waits_for_a_document_that_nobody_holds_is_told)
+{
+    SCOPED(pair_fini) struct pair p;
+    pair_init(&p);
+    struct err err = ERR_INIT;
+    struct store_document document;
+    struct task alone = pair_queued(&p, "a", "t", TASK_LOW, "d");
+    SCOPED(tx_close) struct tx *tx = pair_begin(p.b.store);
+    CHECK_OK(tx_document(tx, STR("d"), 9, &p.b.arena, &document, &err));
+    CHECK(id_none(document.holder));
+    CHECK_EQ(document.waiting_count, 1);
+    CHECK(id_eq(document.waiting[0], alone.id));
+}
+
 TEST(the_oldest_is_known_for_each_queue_and_for_all)
 {
     SCOPED(pair_fini) struct pair p;

@@ -172,8 +172,6 @@ def plain(said, without):
         for key in list(queue):
             if key not in ("name", "queue", "paused", "maxConcurrent", "ratePerSecond", "burst"):
                 queue.pop(key)
-    for document in out.get("/api/documents", []):  # whether a family waits for what it has, the stores do not agree on
-        document.pop("waiting"), document.pop("waitingCount")
     return out
 
 

@@ -40,9 +40,9 @@ SELECT l.document, l.holder, l.since_ms,
  WHERE l.document = $document;
 
 -- name: list_documents
--- Documents that are held, by name: a row for each of the first who wait for it, in start order, or one without. Of a line
--- that is longer than ten thousand only as many are looked at: somebody looks at this every second. A member of the family
--- that holds it does not wait for it.
+-- Documents that are held, by name: a row for each of the first who wait for it, in start order, or one without. A ready
+-- child of the family that holds it waits for a worker alone. Of a line that is longer than ten thousand only as many are
+-- looked at: somebody looks at this every second.
 WITH held AS (
     SELECT document, holder, since_ms FROM doc_lease ORDER BY document LIMIT $most
 )
@@ -62,11 +62,11 @@ SELECT l.document, l.holder, l.since_ms,
  ORDER BY l.document, w.place;
 
 -- name: list_waiting
--- Who waits for a document, in start order: nobody of the family that holds it.
+-- Who waits for a document, in start order; not who has it by its family.
 SELECT id
-  FROM task
+  FROM task t
  WHERE document = $document AND state = :QUEUED AND NOT container
-   AND batch IS DISTINCT FROM (SELECT l.holder FROM doc_lease l WHERE l.document = $document)
+   AND NOT EXISTS (SELECT 1 FROM doc_lease l WHERE l.document = t.document AND l.holder = t.batch)
  ORDER BY -priority, queued_ms, id
  LIMIT $most;
 
