@@ -44,7 +44,9 @@ struct crontab {
 
 static void refuse(struct crontab *crontab, size_t line, const char *why)
 {
-    fprintf(stderr, "errand: line %zu: %s\n", line, why);
+    struct err err = ERR_INIT;
+    err_set(&err, ERR_INVALID, "line %zu: %s", line, why);
+    (void)verb_fail_as(crontab->remote->json, &err);
     crontab->refused++;
 }
 
@@ -150,7 +152,9 @@ static bool read_crontab(struct crontab *crontab, struct str path, struct err *e
     }
     struct str rest = arena_str(&crontab->remote->arena, buf_view(&text));
     for (size_t number = 1; !str_absent(rest); number++) {
-        struct str line = str_trim(str_cut(&rest, '\n'));
+        struct str line = str_cut(&rest, '\n');
+        line.len -= str_ends(line, STR("\r")); /* of a file that came from Windows */
+        line = str_trim(line);
         if (line.len > 0 && line.ptr[0] != '#') {
             take_line(crontab, number, line);
         }
@@ -160,18 +164,28 @@ static bool read_crontab(struct crontab *crontab, struct str path, struct err *e
 
 /* ---- Creating ---- */
 
+/* As much of the command as a title may have, on one line. */
+static void put_title(struct json_writer *w, struct str command)
+{
+    SCOPED(buf_fini) struct buf text = BUF_INIT(CRONTAB_MAX);
+    struct str title = {command.ptr, MIN(command.len, (size_t)SCHEDULE_TITLE_MAX)};
+    while (title.len < command.len && (title.ptr[title.len] & 0xC0) == 0x80) {
+        title.len--; /* not in the middle of a character */
+    }
+    for (size_t i = 0; i < title.len; i++) {
+        buf_char(&text, iscntrl((unsigned char)title.ptr[i]) ? ' ' : title.ptr[i]);
+    }
+    json_put_str(w, "title", buf_view(&text));
+}
+
 static bool send(struct crontab *crontab, struct entry *entry, const char *path, struct str *answer,
                  struct err *err)
 {
     const struct import *given = crontab->given;
     SCOPED(buf_fini) struct buf body = BUF_INIT(CRONTAB_MAX);
     struct json_writer w = JSON_WRITER(&body);
-    struct str title = {entry->command.ptr, MIN(entry->command.len, (size_t)SCHEDULE_TITLE_MAX)};
-    while (title.len < entry->command.len && (title.ptr[title.len] & 0xC0) == 0x80) {
-        title.len--; /* not in the middle of a character */
-    }
     json_open_object(&w);
-    json_put_str(&w, "title", title);
+    put_title(&w, entry->command);
     json_put_str(&w, "cron", entry->cron);
     json_put_str(&w, "timezone", entry->zone);
     json_put_str(&w, "taskType", given->type);
@@ -196,7 +210,12 @@ static bool judge(struct crontab *crontab, struct err *err)
     for (size_t i = 0; i < crontab->count; i++) {
         struct err why = ERR_INIT;
         if (send(crontab, &crontab->entries[i], "/api/schedules/preview", &answer, &why)) {
-            crontab->entries[kept++] = crontab->entries[i];
+            /* A preview may show that there is nothing to show; a schedule needs a time. */
+            if (str_is(json_find(answer, "next", &crontab->remote->arena), "[]")) {
+                refuse(crontab, crontab->entries[i].line, "this never occurs");
+            } else {
+                crontab->entries[kept++] = crontab->entries[i];
+            }
         } else if ((why.kind == ERR_REFUSED || why.kind == ERR_INVALID)) {
             refuse(crontab, crontab->entries[i].line, why.text);
         } else {
