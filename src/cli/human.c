@@ -17,6 +17,7 @@
 #define WIDTH_DEFAULT  80
 #define HEIGHT_DEFAULT 24
 #define CELL_MAX       60 /* columns of one cell on a terminal */
+#define CELL_MIN       8  /* of one that is cut to make room */
 #define ID_SHORT       18 /* of an id where room is scarce: on one node no two begin alike so far */
 #define ZONE_LETTERS   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/_+-"
 
@@ -229,57 +230,119 @@ void table_add(struct table *table, struct str cell)
         arena_str(table->arena, buf_view(&clean));
 }
 
-/* As much of a cell as a terminal has room for; files get all of it. What is cut off an id is what
- * nobody needs to name it. */
-static struct str fit(struct str cell, const struct paper *paper, bool narrow)
+/* How wide each column is; 0: it is left out. */
+struct layout {
+    size_t widths[TABLE_COLUMNS_MAX];
+    bool ids[TABLE_COLUMNS_MAX]; /* it holds ids: cut shorter they name nothing */
+};
+
+static void measure(const struct table *table, const struct paper *paper, bool short_ids,
+                    struct layout *layout)
 {
-    struct task_id id;
-    size_t end = 0, width = 0;
-    if (!paper->terminal || human_width(cell) <= (narrow ? ID_SHORT : CELL_MAX)) {
-        return cell;
-    }
-    if (narrow && id_parse(cell, &id)) {
-        return (struct str){cell.ptr, ID_SHORT};
-    }
-    while (end < cell.len && width < CELL_MAX) {
-        end++;
-        while (end < cell.len && ((unsigned char)cell.ptr[end] & 0xC0) == 0x80) {
-            end++;
+    *layout = (struct layout){.widths = {0}};
+    for (size_t i = 0; i < table->count; i++) {
+        size_t column = i % table->columns, width = human_width(table->cells[i]);
+        struct task_id id;
+        if (short_ids && id_parse(table->cells[i], &id)) {
+            layout->ids[column] = true;
+            width = ID_SHORT;
         }
-        width++;
+        width = paper->terminal ? MIN(width, (size_t)CELL_MAX) : width;
+        layout->widths[column] = MAX(layout->widths[column], width);
     }
-    return (struct str){cell.ptr, end};
 }
 
-/* How wide each column is; returns the width of all, two blanks between them. */
-static size_t measure(const struct table *table, const struct paper *paper, bool narrow,
-                      size_t *widths)
+/* Columns stand two blanks apart. */
+static bool fits(const struct layout *layout, const struct paper *paper)
 {
     size_t all = 0;
-    memset(widths, 0, TABLE_COLUMNS_MAX * sizeof *widths);
-    for (size_t i = 0; i < table->count; i++) {
-        size_t width = human_width(fit(table->cells[i], paper, narrow));
-        widths[i % table->columns] = MAX(widths[i % table->columns], width);
+    for (size_t i = 0; i < TABLE_COLUMNS_MAX; i++) {
+        all += layout->widths[i] == 0 ? 0 : layout->widths[i] + (i > 0 ? 2 : 0);
     }
-    for (size_t i = 0; i < table->columns; i++) {
-        all += widths[i] + (i > 0 ? 2 : 0);
+    return !paper->terminal || all <= (size_t)paper->width;
+}
+
+static bool says_nothing(const struct table *table, size_t column)
+{
+    bool nothing = table->count > table->columns;
+    for (size_t i = table->columns + column; i < table->count; i += table->columns) {
+        nothing = nothing && str_is(table->cells[i], "-");
     }
-    return all;
+    return nothing;
+}
+
+/* False: none can be cut any more. */
+static bool cut_widest(const struct table *table, struct layout *layout)
+{
+    size_t widest = 0;
+    for (size_t i = 1; i < table->columns; i++) {
+        if (!layout->ids[i] && layout->widths[i] > CELL_MIN &&
+            (widest == 0 || layout->widths[i] > layout->widths[widest])) {
+            widest = i;
+        }
+    }
+    layout->widths[widest] -= widest > 0;
+    return widest > 0;
+}
+
+static void lay_out(const struct table *table, const struct paper *paper, struct layout *layout)
+{
+    measure(table, paper, false, layout);
+    if (!fits(layout, paper)) {
+        measure(table, paper, true, layout);
+    }
+    for (size_t i = table->columns; i-- > 1 && !fits(layout, paper);) {
+        layout->widths[i] = says_nothing(table, i) ? 0 : layout->widths[i];
+    }
+    for (size_t i = table->columns; i-- > 1 && !fits(layout, paper);) {
+        layout->widths[i] = table->spare[i] ? 0 : layout->widths[i];
+    }
+    while (!fits(layout, paper) && cut_widest(table, layout)) {
+    }
+}
+
+/* The first characters of a text, in bytes. */
+static size_t bytes_of(struct str text, size_t characters)
+{
+    size_t end = 0;
+    while (end < text.len && (characters > 0 || ((unsigned char)text.ptr[end] & 0xC0) == 0x80)) {
+        characters -= ((unsigned char)text.ptr[end] & 0xC0) != 0x80;
+        end++;
+    }
+    return end;
+}
+
+/* As much of a cell as its column has room for. What is cut off an id is what nobody needs to name
+ * it; elsewhere the cut is shown. */
+static struct str fit(const struct table *table, const struct layout *layout, size_t at)
+{
+    struct str cell = table->cells[at];
+    size_t column = at % table->columns, width = layout->widths[column];
+    if (human_width(cell) <= width) {
+        return cell;
+    }
+    if (layout->ids[column]) {
+        return (struct str){cell.ptr, bytes_of(cell, width)};
+    }
+    return arena_printf(table->arena, "%.*s…", (int)bytes_of(cell, width - 1), cell.ptr);
 }
 
 void table_print(const struct table *table, const struct paper *paper)
 {
-    size_t widths[TABLE_COLUMNS_MAX];
-    bool narrow = measure(table, paper, false, widths) > (size_t)paper->width;
-    if (narrow) {
-        measure(table, paper, true, widths);
-    }
+    struct layout layout;
+    lay_out(table, paper, &layout);
     for (size_t i = 0; i < table->count; i++) {
-        struct str cell = fit(table->cells[i], paper, narrow);
-        const char *colour = i < table->columns ? "" : human_colour(paper, cell);
-        bool last = (i + 1) % table->columns == 0;
-        int pad = last ? 0 : (int)(widths[i % table->columns] - human_width(cell)) + 2;
-        printf("%s" STR_FMT "%s%*s%s", colour, STR_ARG(cell), colour[0] ? human_plain(paper) : "",
-               pad, "", last ? "\n" : "");
+        size_t column = i % table->columns, last = table->columns - 1;
+        while (layout.widths[last] == 0) {
+            last--;
+        }
+        if (layout.widths[column] > 0) {
+            struct str cell = fit(table, &layout, i);
+            const char *colour = i < table->columns ? "" : human_colour(paper, cell);
+            size_t pad = column == last ? 0 : layout.widths[column] - human_width(cell) + 2;
+            printf("%s" STR_FMT "%s%*s", colour, STR_ARG(cell), colour[0] ? human_plain(paper) : "",
+                   (int)pad, "");
+        }
+        fputs(column + 1 == table->columns ? "\n" : "", stdout);
     }
 }

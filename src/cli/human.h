@@ -44,12 +44,16 @@ struct table {
     struct arena *arena;
     struct str *cells; /* row by row */
     size_t count, room;
+    bool spare[TABLE_COLUMNS_MAX]; /* columns that a narrow terminal can do without */
 };
 
 /* The heads end with NULL. */
 void table_init(struct table *table, const char *const *heads, struct arena *arena);
 void table_fini(struct table *table);
 void table_add(struct table *table, struct str cell); /* the next cell; absent shows as "-" */
+/* No line is wider than a terminal, as far as that can be: ids are shortened, columns that say
+ * nothing are left out, then those to spare, then the widest are cut. The first names its row and
+ * stays. */
 void table_print(const struct table *table, const struct paper *paper);
 
 #endif

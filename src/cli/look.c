@@ -76,7 +76,7 @@ static const struct column node_columns[] = {
     {"STORE", .key = "store"},
     {"BROKER", .key = "broker"},
     {"RUNNING", .key = "running", .kind = COLUMN_VALUE},
-    {"VERSION", .key = "version"},
+    {"VERSION", .key = "version", .spare = true},
     {"STARTED", .key = "startedAt", .kind = COLUMN_TIME},
     {.head = NULL},
 };

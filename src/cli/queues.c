@@ -63,13 +63,13 @@ static const struct column columns[] = {
     {"STATE", .key = "paused", .write = write_paused},
     {"MAX", .key = "maxConcurrent", .write = write_limit},
     {"RATE", .key = "ratePerSecond", .write = write_limit},
-    {"BURST", .key = "burst", .write = write_limit},
-    {"SCHEDULED", .key = "SCHEDULED", .write = write_count},
-    {"WAITING", .key = "WAITING", .write = write_count},
+    {"BURST", .key = "burst", .write = write_limit, .spare = true},
+    {"SCHEDULED", .key = "SCHEDULED", .write = write_count, .spare = true},
+    {"WAITING", .key = "WAITING", .write = write_count, .spare = true},
     {"QUEUED", .key = "QUEUED", .write = write_count},
     {"RUNNING", .key = "RUNNING", .write = write_count},
     {"RETRYING", .key = "RETRYING", .write = write_count},
-    {"ENDED", .key = "", .write = write_ended},
+    {"ENDED", .key = "", .write = write_ended, .spare = true},
     {.head = NULL},
 };
 

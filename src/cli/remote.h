@@ -47,6 +47,7 @@ struct remote {
     struct client *client;
     struct arena arena; /* everything a command learns lives until it ends */
     bool json;
+    int64_t now_ms; /* by the server's clock, where that was asked for; 0: by this machine's */
 };
 
 /* Fills what was not given from the environment, and the usual address. */

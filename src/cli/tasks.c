@@ -46,10 +46,10 @@ static const struct column ls_columns[] = {
     {"ID", .key = "id"},
     {"TYPE", .key = "taskType"},
     {"STATE", .key = "state"},
-    {"PRIORITY", .key = "priority"},
+    {"PRIORITY", .key = "priority", .spare = true},
     {"QUEUE", .key = "queue"},
     {"DOCUMENT", .key = "documentId"},
-    {"ATTEMPT", .key = "attempt", .kind = COLUMN_VALUE},
+    {"ATTEMPT", .key = "attempt", .kind = COLUMN_VALUE, .spare = true},
     {"CREATED", .key = "createdAt", .kind = COLUMN_TIME},
     {.head = NULL},
 };

@@ -218,6 +218,10 @@ static void listing_init(struct listing *listing, struct remote *remote,
     }
     *listing = (struct listing){.remote = remote, .columns = columns, .paper = paper_stdout()};
     table_init(&listing->table, heads, &remote->arena);
+    listing->paper.now_ms = remote->now_ms > 0 ? remote->now_ms : listing->paper.now_ms;
+    for (size_t i = 0; columns[i].head != NULL; i++) {
+        listing->table.spare[i] = columns[i].spare;
+    }
 }
 
 static void add_row(struct listing *listing, struct str item)

@@ -25,6 +25,7 @@ struct column {
     enum { COLUMN_TEXT, COLUMN_VALUE, COLUMN_TIME } kind; /* a string; as JSON has it; "3m ago" */
     /* Or what writes the cell of that key; nothing written shows as "-". */
     void (*write)(struct remote *remote, struct str item, const char *key, struct buf *cell);
+    bool spare; /* a narrow terminal can do without */
 };
 
 /* What a verb asks of the server, and how people see the answer; --json prints it as it is. */

@@ -11,6 +11,7 @@ import subprocess
 import termios
 
 from errand import binary, check, has, main, same, test
+from terminal import Terminal
 
 
 def refused(s, *arguments, expect=1):
@@ -107,6 +108,21 @@ def a_narrow_terminal_shows_ids_that_can_be_used(s):
     check(task["id"][:18] in seen and task["id"] not in seen, seen)
     has(json.loads(s.cli("show", seen.splitlines()[1].split()[0], "--json")), id=task["id"])
     check(task["id"] in s.cli("ls"), "a file gets all of it")
+
+
+@test()
+def no_list_is_wider_than_a_narrow_terminal(s):
+    s.create("a-type-with-a-long-name", queue="a-queue-with-a-long-name", documentId="page", priority="HIGH")
+    s.create("other", queue="a-queue-with-a-long-name")
+    s.call("PUT", "/api/queues/a-queue-with-a-long-name", {"maxConcurrent": 40, "ratePerSecond": 2.5, "burst": 40}, 200)
+    s.claim_one("a worker with a long name:1", queues=["a-queue-with-a-long-name"])
+    s.post("/api/schedules", {"title": "a report with a long title", "cron": "30 2 * * 1-5", "timezone": "Europe/Paris",
+                              "userId": "somebody"}, 201)
+    for words in (["ls"], ["queues"], ["documents"], ["documents", "page"], ["workers"], ["nodes"], ["schedules"], ["stats"]):
+        with Terminal(words, s.port) as terminal:
+            same(terminal.end(), 0, words)
+            check(words != ["queues"] or "a-queue-with-a-long-name " in terminal.text, "a queue's name is shown whole")
+    check("PRIORITY" in s.cli("ls"), "a file gets every column")
 
 
 @test()
