@@ -18,6 +18,16 @@ static void show_counts(struct json_writer *w, const struct form_row *row, const
 
 static const struct form_hook counts_hook = {.show = show_counts};
 
+static void show_oldest(struct json_writer *w, const struct form_row *row, const void *from)
+{
+    int64_t oldest_ms = ((const struct queue_view *)from)->oldest_ms;
+    if (oldest_ms != INT64_MAX) {
+        json_put_time(w, row->name.ptr, oldest_ms);
+    }
+}
+
+static const struct form_hook oldest_hook = {.show = show_oldest};
+
 #define ROW(label, member, kind, use, ...)                                                         \
     FORM_ROW(label, struct queue_view, member, kind, FORM_SHOWN | (use), __VA_ARGS__)
 #define LIMIT (FORM_SET | FORM_NULL) /* null lifts it, as 0 does */
@@ -34,6 +44,9 @@ static const struct form_row rows[] = {
         .about = "0: as many as the rate, at least 1."),
     ROW("counts", counts, FORM_HOOK, FORM_ALWAYS, .hook = &counts_hook,
         .schema = "{\"$ref\":\"#/components/schemas/Counts\"}"),
+    ROW("oldestQueuedAt", oldest_ms, FORM_HOOK, 0, .hook = &oldest_hook,
+        .schema = "{\"type\":\"string\",\"format\":\"date-time\"}",
+        .about = "Since when its oldest ready task waits; absent when none does."),
 };
 /* clang-format on */
 const struct form queue_form = FORM(rows);

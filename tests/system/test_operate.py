@@ -9,7 +9,8 @@ import socket
 import ssl
 import subprocess
 
-from errand import check, has, main, same, test, wait_for
+from errand import START, check, has, main, same, test, wait_for
+from terminal import Terminal
 
 
 def lines_of(s):
@@ -118,6 +119,32 @@ def top_shows_one_screen(s):
     for part in (f"127.0.0.1:{s.port}", "leader", "QUEUED", "RUNNING 1", "mail", running["id"], "40% halfway", "no such page", "busy"):
         check(part in screen, f"{part} is not in {screen}")
     check(waiting["id"] not in screen, "what waits is counted, not listed")
+
+
+@test(clock=START)
+def top_shows_how_long_queues_wait_and_what_failed_lately(s):
+    waiting = s.create("left", queue="mail")
+    s.create("broken", maxRetries=0)
+    s.fail(s.claim_one(), error={"message": "no such page"})
+    has(s.get("/api/queues/mail"), oldestQueuedAt=waiting["queuedAt"])
+    has(s.get("/api/queues/default"), oldestQueuedAt=None)
+    s.advance(9 * 60000)
+    screen = s.cli("top")
+    check("9m 0s" in screen and "no such page" in screen, screen)
+    s.advance(2 * 60000)
+    screen = s.cli("top")
+    check("11m 0s" in screen and "no such page" not in screen, f"failures of the last ten minutes are shown, not {screen}")
+
+
+@test()
+def top_fits_its_terminal_and_says_when_the_server_is_away(s):
+    for number in range(30):
+        s.create("left", queue=f"a-queue-with-a-long-name-{number}")
+    with Terminal(["top"], s.port, rows=20) as terminal:
+        text = terminal.until(lambda text: "busy" in text)
+        check(text.startswith("node ") and "more queues" in text, f"all of it is on the screen:\n{text}")
+        s.kill()
+        terminal.until(lambda text: text.startswith("disconnected") and "a-queue" in text)
 
 
 @test()
