@@ -13,12 +13,30 @@ static const struct option plain_options[] = {REMOTE_OPTIONS(struct look), OPTIO
 
 /* ---- Documents ---- */
 
+/* One document is told with all who wait for it, a list with their number. */
+static void write_waiting(struct remote *remote, struct str document, const char *key,
+                          struct buf *cell)
+{
+    struct str count = json_find(document, key, &remote->arena), id;
+    int64_t waiting = 0;
+    struct json json;
+    json_start(&json, json_find(document, "waiting", &remote->arena), &remote->arena);
+    for (bool in = json_enter_array(&json, NULL); in && remote_item(&json, &id);) {
+        waiting++;
+    }
+    if (str_absent(count)) {
+        buf_i64(cell, waiting);
+    } else {
+        buf_str(cell, count);
+    }
+}
+
 static const struct column document_columns[] = {
     {"DOCUMENT", .key = "documentId"},
     {"HELD BY", .key = "taskId"},
     {"WORKER", .key = "workerId"},
     {"SINCE", .key = "since", .kind = COLUMN_TIME},
-    {"WAITING", .key = "waitingCount", .kind = COLUMN_VALUE},
+    {"WAITING", .key = "waitingCount", .write = write_waiting},
     {.head = NULL},
 };
 

@@ -77,7 +77,9 @@ def documents_nodes_and_events_are_shown(s):
     holder, behind = s.create(documentId="page 1"), s.create(documentId="page 1")
     claimed = s.claim_one()
     check("page 1" in s.cli("documents") and holder["id"] in s.cli("documents"))
-    check(behind["id"] in s.cli("documents", "page 1"), "who waits is shown")
+    shown = s.cli("documents", "page 1")
+    check(behind["id"] in shown, "who waits is shown")
+    same(shown.splitlines()[1].split()[-1], "1", "WAITING")
     check(f"127.0.0.1:{s.port}" in s.cli("nodes") and "leader" in s.cli("nodes"))
     process = subprocess.Popen([binary(), "events", "--types", "state", "--json", "--url", f"http://127.0.0.1:{s.port}"],
                                stdout=subprocess.PIPE, text=True)
