@@ -216,14 +216,23 @@ static void print_fields(struct remote *remote, struct str schedule)
     static const struct {
         const char *name, *key;
     } fields[] = {
-        {"title", "title"},       {"id", "id"},
-        {"status", "status"},     {"because", "pausedReason"},
-        {"rule", "rrule"},        {"start", "dtstart"},
-        {"timezone", "timezone"}, {"user", "userId"},
-        {"category", "category"}, {"purpose", "purpose"},
-        {"type", "taskType"},     {"queue", "queue"},
-        {"priority", "priority"}, {"overlap", "overlap"},
-        {"misfire", "misfire"},   {"last run", "lastExecutionTime"},
+        {"title", "title"},
+        {"id", "id"},
+        {"status", "status"},
+        {"because", "pausedReason"},
+        {"resumes", "resumeAt"},
+        {"rule", "rrule"},
+        {"start", "dtstart"},
+        {"timezone", "timezone"},
+        {"user", "userId"},
+        {"category", "category"},
+        {"purpose", "purpose"},
+        {"type", "taskType"},
+        {"queue", "queue"},
+        {"priority", "priority"},
+        {"overlap", "overlap"},
+        {"misfire", "misfire"},
+        {"last run", "lastExecutionTime"},
     };
     static const char *const raws[] = {"payload", "delivery", "exdates"};
     for (size_t i = 0; i < ARRAY_LEN(fields); i++) {

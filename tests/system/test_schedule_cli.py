@@ -246,6 +246,7 @@ def editing_takes_what_making_takes_and_clears_it(s):
 def a_window_of_the_past_is_made_up_for(s):
     one = order(s, "--title", "t", "--cron", "0 * * * *", "--type", "none", "--misfire", "skip", "--overlap", "allow", "--timezone", "UTC")
     s.cli("schedule", "pause", one["id"], "--until", "2027-03-01T15:00:00Z")
+    holds(s.cli("schedule", "show", one["id"]), "resumes   2027-03-01T15:00:00.000Z")
     has(s.get(f"/api/schedules/{one['id']}"), status="PAUSED", resumeAt="2027-03-01T15:00:00.000Z")
     s.post("/api/test/clock", {"set": "2027-03-01T14:30:00Z"}, 200)
     holds(s.cli("schedule", "backfill", one["id"], "--from", "2027-03-01T10:30:00Z", "--to", "2027-03-01T13:30:00Z"), "  3")
