@@ -85,7 +85,7 @@ static const struct option start_options[] = {
      OPTION_TEXT(struct start_options, tasks)},
     {"mate", "ROLE[:FOCUS]", "a teammate inside the server; may be given again",
      OPTION_LIST(struct start_options, mates)},
-    {"doc", "ID", "document: its tasks run one after the other",
+    {"doc", "ID", "document: the team holds it as one, until it has ended",
      OPTION_TEXT(struct start_options, document), .field = "documentId"},
     {"model", "NAME", "another language model than the configured one",
      OPTION_TEXT(struct start_options, model), .field = "model"},
