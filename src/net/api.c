@@ -226,7 +226,7 @@ static void on_check(uv_check_t *handle)
 
 static void wake_loop(void *arg)
 {
-    uv_async_send(&((struct api *)arg)->wake);
+    wake_send(&((struct api *)arg)->wake);
 }
 
 void api_engine_failed(struct api *api, const struct err *err)
@@ -342,9 +342,9 @@ static void ask_owner(void *arg, struct task_id schedule)
     }
 }
 
-static void on_wake(uv_async_t *handle)
+static void on_wake(void *arg)
 {
-    struct api *api = handle->data;
+    struct api *api = arg;
     answer_commands(api);
     answer_queries(api);
     answer_notes(api);
@@ -362,15 +362,14 @@ static void on_wake(uv_async_t *handle)
 static bool start_handles(struct api *api, struct err *err)
 {
     uv_loop_t *loop = api->options.loop;
-    int rc = uv_async_init(loop, &api->wake, on_wake);
-    if (rc != 0) {
-        return err_set(err, ERR_INTERNAL, "start the api: %s", uv_strerror(rc));
+    if (!wake_open(&api->wake, loop, on_wake, api, err)) {
+        return err_wrap(err, "start the api");
     }
     uv_prepare_init(loop, &api->prepare); /* these cannot fail */
     uv_prepare_start(&api->prepare, on_prepare);
     uv_check_init(loop, &api->check);
     uv_check_start(&api->check, on_check);
-    api->wake.data = api->prepare.data = api->check.data = api;
+    api->prepare.data = api->check.data = api;
     uv_unref((uv_handle_t *)&api->prepare);
     uv_unref((uv_handle_t *)&api->check);
     return true;
@@ -442,7 +441,7 @@ void api_stop(struct api *api)
     while (!list_empty(&api->outgoing)) { /* an answer may have given another command */
         refuse_outgoing(api);
     }
-    uv_close((uv_handle_t *)&api->wake, NULL);
+    wake_stop(&api->wake);
     uv_close((uv_handle_t *)&api->prepare, NULL);
     uv_close((uv_handle_t *)&api->check, NULL);
 }
@@ -452,6 +451,7 @@ void api_free(struct api *api)
     if (api == NULL) {
         return;
     }
+    wake_fini(&api->wake);
     channel_fini(&api->answers);
     channel_fini(&api->queries);
     channel_fini(&api->notes);

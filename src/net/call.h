@@ -14,6 +14,7 @@
 #include "base/channel.h"
 #include "net/api.h"
 #include "net/guess.h"
+#include "net/wake.h"
 #include "wire/form.h"
 
 #define ANSWER_MAX      ((size_t)1 << 30) /* bytes of one answer; whole tasks stop long before */
@@ -24,7 +25,7 @@ struct api {
     struct api_options options;
     struct api_parts parts;
     struct fleet *fleet;    /* NULL: this node is alone */
-    uv_async_t wake;        /* something came back from another thread */
+    struct wake wake;       /* something came back from another thread */
     uv_prepare_t prepare;   /* both give the turn's commands: one before the loop sleeps, */
     uv_check_t check;       /* one after it was woken */
     struct list outgoing;   /* commands of this turn */

@@ -13,6 +13,7 @@
 #include "net/backlog.h"
 #include "net/owners.h"
 #include "net/pace.h"
+#include "net/wake.h"
 #include "wire/uri.h"
 
 #define SEND_PIECE  (32 * KIB) /* events are sent together up to this size */
@@ -21,7 +22,7 @@
 struct events {
     uv_loop_t *loop;
     struct channel given;
-    uv_async_t wake;
+    struct wake wake;
     uv_timer_t ping, pace_timer, step_timer;
     struct backlog backlog;
     struct pace pace;
@@ -466,9 +467,9 @@ static void on_pace(uv_timer_t *timer)
     arm_pace(events);
 }
 
-static void on_given(uv_async_t *wake)
+static void on_given(void *arg)
 {
-    struct events *events = wake->data;
+    struct events *events = arg;
     int64_t now_ms = (int64_t)uv_now(events->loop);
     struct list batches;
     list_init(&batches);
@@ -487,8 +488,7 @@ static void on_given(uv_async_t *wake)
 
 static void wake_loop(void *arg)
 {
-    struct events *events = arg;
-    uv_async_send(&events->wake);
+    wake_send(&((struct events *)arg)->wake);
 }
 
 void events_give(struct events *events, struct event_batch *batch)
@@ -501,17 +501,16 @@ void events_give(struct events *events, struct event_batch *batch)
 bool events_start(uv_loop_t *loop, int64_t real_wall_ms, struct events **out, struct err *err)
 {
     struct events *events = mem_new(struct events);
-    int status = uv_async_init(loop, &events->wake, on_given);
-    if (status != 0) {
+    if (!wake_open(&events->wake, loop, on_given, events, err)) {
         mem_free(events);
-        return err_set(err, ERR_UNAVAILABLE, "start events: %s", uv_strerror(status));
+        return err_wrap(err, "start events");
     }
     events->loop = loop;
     channel_init(&events->given, wake_loop, events);
     uv_timer_init(loop, &events->ping);
     uv_timer_init(loop, &events->pace_timer);
     uv_timer_init(loop, &events->step_timer);
-    events->wake.data = events->ping.data = events->pace_timer.data = events;
+    events->ping.data = events->pace_timer.data = events;
     events->step_timer.data = events;
     backlog_init(&events->backlog, (uint64_t)real_wall_ms << NUMBER_BITS, EVENTS_BACKLOG_MAX,
                  EVENTS_BACKLOG_BYTES);
@@ -533,7 +532,7 @@ void events_stop(struct events *events)
     {
         end(HOLDER(link, struct subscriber, link));
     }
-    uv_close((uv_handle_t *)&events->wake, NULL);
+    wake_stop(&events->wake);
     uv_close((uv_handle_t *)&events->ping, NULL);
     uv_close((uv_handle_t *)&events->pace_timer, NULL);
     uv_close((uv_handle_t *)&events->step_timer, NULL);
@@ -551,6 +550,7 @@ void events_free(struct events *events)
     {
         event_batch_free(HOLDER(link, struct event_batch, link));
     }
+    wake_fini(&events->wake);
     channel_fini(&events->given);
     pace_fini(&events->pace);
     owners_fini(&events->owners);
