@@ -47,6 +47,24 @@ static inline int str_hex(char c) /* the value of a hex digit, or -1 */
     return c >= '0' && c <= '9' ? c - '0' : lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
+#define HEX_U64 16
+/* Sixteen hex digits, no NUL: all at once, each in a byte of its own. */
+static inline void str_put_hex(char out[static HEX_U64], uint64_t value)
+{
+    for (int half = 0; half < 2; half++) {
+        uint64_t digits = half == 0 ? value >> 32 : value & UINT32_MAX;
+        digits = (digits | digits << 16) & UINT64_C(0x0000FFFF0000FFFF);
+        digits = (digits | digits << 8) & UINT64_C(0x00FF00FF00FF00FF);
+        digits = (digits | digits << 4) & UINT64_C(0x0F0F0F0F0F0F0F0F);
+        uint64_t letters =
+            ((digits + UINT64_C(0x0606060606060606)) >> 4) & UINT64_C(0x0101010101010101);
+        digits += UINT64_C(0x3030303030303030) + letters * ('a' - '9' - 1);
+        for (int i = 0; i < 8; i++) {
+            out[8 * half + i] = (char)(digits >> (56 - 8 * i));
+        }
+    }
+}
+
 int str_cmp(struct str a, struct str b);        /* bytewise order */
 bool str_eq_nocase(struct str a, struct str b); /* ASCII letters only */
 bool str_starts(struct str a, struct str prefix);

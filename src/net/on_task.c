@@ -17,11 +17,12 @@ static void created_one(struct call *call)
     const struct command_create *create = &((struct command *)call->own)->create;
     const struct order *order = create->orders;
     struct json_writer w = call_writer(call);
-    char id[TASK_ID_TEXT];
+    char location[] = "Location: /api/tasks/00000000-0000-0000-0000-000000000000\r\n";
+    char *id = location + sizeof location - 1 - 2 - (TASK_ID_TEXT - 1);
     task_write_created(&w, create->orders, create->count, 0);
-    call_answer_with(call, order->known ? 200 : 201, "application/json",
-                     arena_printf(call->arena, "Location: /api/tasks/" STR_FMT "\r\n",
-                                  STR_ARG(id_text(order->task.id, id))));
+    id_text(order->task.id, id);
+    id[TASK_ID_TEXT - 1] = '\r'; /* where it has put its NUL */
+    call_answer_with(call, order->known ? 200 : 201, "application/json", str_of(location));
 }
 
 static void answer_many(struct call *call, const struct order *orders, size_t count)

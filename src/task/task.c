@@ -116,20 +116,30 @@ struct str task_worker_node(struct str worker)
 
 struct str task_lease_text(struct task_lease lease, char out[static TASK_LEASE_TEXT])
 {
-    int len = snprintf(out, TASK_LEASE_TEXT, "%d-%016llx", lease.attempt,
-                       (unsigned long long)lease.token);
-    return (struct str){out, (size_t)len};
+    char digits[10];
+    size_t at = sizeof digits;
+    uint32_t left = (uint32_t)lease.attempt;
+    do {
+        digits[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    size_t len = sizeof digits - at;
+    memcpy(out, digits + at, len);
+    out[len] = '-';
+    str_put_hex(out + len + 1, lease.token);
+    out[len + 1 + HEX_U64] = '\0';
+    return (struct str){out, len + 1 + HEX_U64};
 }
 
 static bool hex_u64(struct str text, uint64_t *out)
 {
     uint64_t value = 0;
     for (size_t i = 0; i < text.len; i++) {
-        const char *digits = "0123456789abcdef", *found = strchr(digits, text.ptr[i]);
-        if (found == NULL || text.ptr[i] == '\0') {
-            return false;
+        int digit = str_hex(text.ptr[i]);
+        if (digit < 0 || (text.ptr[i] >= 'A' && text.ptr[i] <= 'F')) {
+            return false; /* a token is compared as it was given: small letters */
         }
-        value = value << 4 | (uint64_t)(found - digits);
+        value = value << 4 | (uint64_t)digit;
     }
     *out = value;
     return text.len == 16;
@@ -194,10 +204,13 @@ struct task_error task_error_copy(struct arena *arena, const struct task_error *
 struct task task_copy(struct arena *arena, const struct task *task)
 {
     struct task copy = *task;
-#define COPY_TEXT(member) copy.member = arena_str(arena, task->member);
-#define COPY_NAME         COPY_TEXT
-#define COPY_JSON         COPY_TEXT
-#define COPY_BYTES        COPY_TEXT
+#define COPY_TEXT(member)                                                                          \
+    if (!str_absent(task->member)) {                                                               \
+        copy.member = arena_str(arena, task->member);                                              \
+    }
+#define COPY_NAME  COPY_TEXT
+#define COPY_JSON  COPY_TEXT
+#define COPY_BYTES COPY_TEXT
 #define COPY_TAGS(member)                                                                          \
     for (size_t i = 0; i < task->tags_count; i++) {                                                \
         COPY_TEXT(member[i])                                                                       \

@@ -54,23 +54,44 @@ bool id_beginning(struct str text, struct task_id *first, struct task_id *last)
     return digits > 0;
 }
 
+/* So many hex digits behind what was read so far; `bad` where one of them is none. */
+static inline uint64_t take_hex(const char *text, unsigned count, uint64_t value, bool *bad)
+{
+    for (unsigned i = 0; i < count; i++) {
+        int digit = str_hex(text[i]);
+        *bad = *bad || digit < 0;
+        value = value << 4 | ((uint64_t)digit & 15);
+    }
+    return value;
+}
+
 bool id_parse(struct str text, struct task_id *out)
 {
-    struct task_id last;
-    return text.len == TASK_ID_TEXT - 1 && id_beginning(text, out, &last) && !id_none(*out);
+    if (text.len != TASK_ID_TEXT - 1) {
+        return false;
+    }
+    const char *p = text.ptr;
+    bool bad = p[8] != '-' || p[13] != '-' || p[18] != '-' || p[23] != '-';
+    uint64_t hi = take_hex(p + 14, 4, take_hex(p + 9, 4, take_hex(p, 8, 0, &bad), &bad), &bad);
+    uint64_t lo = take_hex(p + 24, 12, take_hex(p + 19, 4, 0, &bad), &bad);
+    *out = (struct task_id){hi, lo};
+    return !bad && !id_none(*out);
 }
 
 struct str id_text(struct task_id id, char out[static TASK_ID_TEXT])
 {
-    static const char digits[] = "0123456789abcdef";
-    size_t at = 0;
-    for (int nibble = 0; nibble < 32; nibble++) {
-        uint64_t half = nibble < 16 ? id.hi : id.lo;
-        if (is_hyphen_place(at)) {
-            out[at++] = '-';
-        }
-        out[at++] = digits[half >> (60 - 4 * (nibble & 15)) & 15];
-    }
-    out[at] = '\0';
-    return (struct str){out, at};
+    char hi[HEX_U64], lo[HEX_U64];
+    str_put_hex(hi, id.hi);
+    str_put_hex(lo, id.lo);
+    memcpy(out, hi, 8);
+    out[8] = '-';
+    memcpy(out + 9, hi + 8, 4);
+    out[13] = '-';
+    memcpy(out + 14, hi + 12, 4);
+    out[18] = '-';
+    memcpy(out + 19, lo, 4);
+    out[23] = '-';
+    memcpy(out + 24, lo + 4, 12);
+    out[TASK_ID_TEXT - 1] = '\0';
+    return (struct str){out, TASK_ID_TEXT - 1};
 }

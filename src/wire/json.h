@@ -88,10 +88,12 @@ struct str json_plain(struct str value, struct arena *arena);
 
 struct json_writer {
     struct buf *buf;
-    bool comma; /* a value was written at this level */
+    bool comma;     /* a value was written at this level */
+    int64_t second; /* of the last time that was written; 0: none */
+    char time[26];  /* ... with its quotes: the times of a task are close together */
 };
 
-#define JSON_WRITER(buf) ((struct json_writer){(buf), false})
+#define JSON_WRITER(to) ((struct json_writer){.buf = (to)})
 
 void json_open_object(struct json_writer *w);
 void json_close_object(struct json_writer *w);

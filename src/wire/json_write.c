@@ -173,13 +173,24 @@ void json_add_null(struct json_writer *w)
     json_add_raw(w, STR("null"));
 }
 
+_Static_assert(sizeof((struct json_writer){0}.time) == TIME_TEXT_LEN + 2, "with its quotes");
+
 void json_add_time(struct json_writer *w, int64_t ms)
 {
-    char text[TIME_TEXT_LEN + 3];
-    text[0] = '"';
-    time_text(ms, text + 1);
-    text[TIME_TEXT_LEN + 1] = '"';
-    json_add_raw(w, (struct str){text, TIME_TEXT_LEN + 2});
+    int64_t second = ms < SECOND_MS || ms > TIME_MAX_MS ? 0 : ms / SECOND_MS;
+    if (second != 0 && second == w->second) {
+        unsigned of_second = (unsigned)(ms % SECOND_MS);
+        w->time[21] = (char)('0' + of_second / 100);
+        w->time[22] = (char)('0' + of_second / 10 % 10);
+        w->time[23] = (char)('0' + of_second % 10);
+    } else {
+        char text[TIME_TEXT_LEN + 1];
+        time_text(ms, text);
+        w->second = second;
+        w->time[0] = w->time[TIME_TEXT_LEN + 1] = '"';
+        memcpy(w->time + 1, text, TIME_TEXT_LEN);
+    }
+    json_add_raw(w, (struct str){w->time, TIME_TEXT_LEN + 2});
 }
 
 void json_add_base64(struct json_writer *w, struct str bytes)

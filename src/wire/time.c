@@ -161,24 +161,25 @@ bool time_parse(struct str text, int64_t *out_ms, struct err *err)
     return true;
 }
 
-static void put_digits(char *out, unsigned value, size_t count)
+static inline void put_two(char *out, unsigned value)
 {
-    for (; count > 0; value /= 10) {
-        out[--count] = (char)('0' + value % 10);
-    }
+    out[0] = (char)('0' + value / 10);
+    out[1] = (char)('0' + value % 10);
 }
 
 void time_text(int64_t ms, char out[TIME_TEXT_LEN + 1])
 {
     struct moment m = moment_of(ms);
     memcpy(out, "0000-00-00T00:00:00.000Z", TIME_TEXT_LEN + 1);
-    put_digits(out, (unsigned)m.year, 4);
-    put_digits(out + 5, m.month, 2);
-    put_digits(out + 8, m.day, 2);
-    put_digits(out + 11, m.hour, 2);
-    put_digits(out + 14, m.minute, 2);
-    put_digits(out + 17, m.second, 2);
-    put_digits(out + 20, m.ms, 3);
+    put_two(out, (unsigned)m.year / 100);
+    put_two(out + 2, (unsigned)m.year % 100);
+    put_two(out + 5, m.month);
+    put_two(out + 8, m.day);
+    put_two(out + 11, m.hour);
+    put_two(out + 14, m.minute);
+    put_two(out + 17, m.second);
+    out[20] = (char)('0' + m.ms / 100);
+    put_two(out + 21, m.ms % 100);
 }
 
 void time_write(struct buf *buf, int64_t ms)

@@ -331,12 +331,34 @@ TEST(a_beginning_is_a_stretch_of_ids)
     }
 }
 
+TEST(ids_read_back_as_written_and_nothing_else_is_one)
+{
+    char text[TASK_ID_TEXT];
+    struct task_id id = {0x0192f3c4abcd7fffu, 0x8001023456789abcu}, back;
+    CHECK_STR(id_text(id, text), "0192f3c4-abcd-7fff-8001-023456789abc");
+    CHECK(id_parse(str_of(text), &back) && id_eq(back, id));
+    CHECK(id_parse(STR("0192F3C4-ABCD-7FFF-8001-023456789ABC"), &back) && id_eq(back, id));
+    CHECK(!id_parse(STR("00000000-0000-0000-0000-000000000000"), &back));
+    for (size_t i = 0; i < TASK_ID_TEXT - 1; i++) { /* each place is looked at */
+        char wrong[TASK_ID_TEXT];
+        memcpy(wrong, text, sizeof wrong);
+        wrong[i] = text[i] == '-' ? 'a' : 'g';
+        CHECK(!id_parse(str_of(wrong), &back));
+    }
+    CHECK(!id_parse((struct str){text, TASK_ID_TEXT - 2}, &back));
+}
+
 TEST(leases_and_names_read_back_as_written)
 {
     char text[TASK_LEASE_TEXT];
     struct task_lease back, lease = {12, 0xFEDCBA9876543210u};
     CHECK(task_lease_parse(task_lease_text(lease, text), &back));
     CHECK(back.attempt == 12 && back.token == lease.token);
+    CHECK_STR(task_lease_text(lease, text), "12-fedcba9876543210");
+    CHECK_STR(task_lease_text((struct task_lease){0, 0x0A09}, text), "0-0000000000000a09");
+    CHECK_STR(task_lease_text((struct task_lease){INT32_MAX, 1}, text),
+              "2147483647-0000000000000001");
+    CHECK(!task_lease_parse(STR("12-FEDCBA9876543210"), &back)); /* not as it was given */
     CHECK(!task_lease_parse(STR("12"), &back) && !task_lease_parse(STR("-1-00"), &back));
     enum task_state state;
     CHECK(task_state_parse(STR("PENDING"), &state) && state == TASK_QUEUED);

@@ -5,6 +5,7 @@
 
 #include "test.h"
 #include "wire/json.h"
+#include "wire/time.h"
 
 TEST(the_writer_sets_its_own_commas)
 {
@@ -35,6 +36,22 @@ TEST(the_writer_sets_its_own_commas)
               "\"r\":[ 1 ],\"t\":\"1970-01-01T00:00:00.000Z\",\"a\":[1,[],\"aGk=\",\"\"],\"o\":{},"
               "\"q\\\"\":true}");
     CHECK(json_valid(buf_view(&buf), NULL));
+}
+
+TEST(times_of_one_second_and_of_another_are_each_their_own)
+{
+    static const int64_t times[] = {
+        5,  0,    1700000000007, 1700000000120, 1700000000999, 1700000001000, 1700000000120,
+        -1, -500, 999,           1000,          TIME_MAX_MS,   INT64_MAX,     TIME_MAX_MS - 1};
+    SCOPED(buf_fini) struct buf buf = BUF_INIT(KIB), want = BUF_INIT(KIB);
+    struct json_writer w = JSON_WRITER(&buf);
+    for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+        json_add_time(&w, times[i]);
+        buf_c(&want, i == 0 ? "\"" : ",\"");
+        time_write(&want, times[i]);
+        buf_char(&want, '"');
+    }
+    CHECK(str_eq(buf_view(&buf), buf_view(&want)));
 }
 
 static void check_written(struct str text, const char *want)
