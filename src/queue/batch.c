@@ -81,7 +81,8 @@ static struct item *find(const struct batch *batch, struct task_id id)
 
 static struct item *add(struct batch *batch, struct task_id id)
 {
-    struct item *item = arena_new(&batch->arena, struct item);
+    struct item *item = arena_alloc(&batch->arena, sizeof *item);
+    memset(item, 0, offsetof(struct item, was));
     item->id = id;
     map_add(&batch->items, &item->node, id_hash(id));
     *ARRAY_PUSH(batch->all, batch->all_count, batch->all_room) = item;
@@ -93,10 +94,12 @@ static bool is_missing(const struct item *item)
     return !item->loaded || (item->whole && !item->has_whole);
 }
 
-void batch_need(struct batch *batch, struct task_id id, bool whole)
+/* `first`: nobody has asked for it so far. */
+static struct item *need(struct batch *batch, struct task_id id, bool whole, bool *first)
 {
     struct item *item = find(batch, id);
     bool counted = item != NULL && is_missing(item);
+    *first = item == NULL;
     if (item == NULL) {
         item = add(batch, id);
     }
@@ -104,22 +107,28 @@ void batch_need(struct batch *batch, struct task_id id, bool whole)
     item->starts = false;
     item->token = 0;
     batch->missing += !counted && is_missing(item);
+    return item;
+}
+
+void batch_need(struct batch *batch, struct task_id id, bool whole)
+{
+    bool first;
+    need(batch, id, whole, &first);
 }
 
 void batch_need_start(struct batch *batch, const struct hint *hint)
 {
-    bool first = find(batch, hint->id) == NULL;
-    batch_need(batch, hint->id, true);
-    struct item *item = find(batch, hint->id);
+    bool first;
+    struct item *item = need(batch, hint->id, true, &first);
     item->starts = first;
     item->queued_ms = hint->queued_ms;
 }
 
 void batch_need_end(struct batch *batch, struct task_id id, uint64_t token)
 {
-    bool first = find(batch, id) == NULL;
-    batch_need(batch, id, true);
-    find(batch, id)->token = first ? token : 0;
+    bool first;
+    struct item *item = need(batch, id, true, &first);
+    item->token = first ? token : 0;
 }
 
 static size_t list_missing(struct batch *batch, struct task_load *loads, struct item **items)

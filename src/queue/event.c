@@ -14,7 +14,8 @@ static struct event *add_event(struct batch *batch)
     }
     struct event_batch *events = batch->events;
     if (events->count == batch->events_room) {
-        size_t room = MAX(batch->events_room * 2, (size_t)16);
+        /* Most tasks of a batch are told of once. */
+        size_t room = MAX(batch->events_room * 2, batch->all_count + batch->orders_count + 1);
         struct event *grown = arena_alloc(&events->arena, room * sizeof *grown);
         if (events->count > 0) {
             memcpy(grown, events->events, events->count * sizeof *grown);

@@ -102,25 +102,26 @@ static bool end_attempt(struct batch *batch, struct task *task, const struct fin
 static bool finish_one(struct batch *batch, struct finish *finish, struct item *item,
                        const struct command *command)
 {
-    struct task changed = item->now;
+    struct task *task = &item->now;
     const struct task_cost *cost = &finish->cost;
-    if (task_repeats(&item->now, finish->lease, finish->outcome)) {
+    if (task_repeats(task, finish->lease, finish->outcome)) {
         return true; /* said again: the answer is the task as it now is */
     }
-    changed.cost.estimated = cost->estimated >= 0 ? cost->estimated : changed.cost.estimated;
-    changed.cost.actual = cost->actual >= 0 ? cost->actual : changed.cost.actual;
-    changed.cost.tokens = cost->tokens >= 0 ? cost->tokens : changed.cost.tokens;
-    if (!task_holds(&item->now, finish->lease, &finish->err)) {
+    if (!task_holds(task, finish->lease, &finish->err)) {
         return false;
     }
+    struct task before = *task;
+    task->cost.estimated = cost->estimated >= 0 ? cost->estimated : task->cost.estimated;
+    task->cost.actual = cost->actual >= 0 ? cost->actual : task->cost.actual;
+    task->cost.tokens = cost->tokens >= 0 ? cost->tokens : task->cost.tokens;
     if (finish->outcome == OUTCOME_FAILED || finish->outcome == OUTCOME_TIMEOUT) {
-        guests_ending(batch, &changed, finish->outcome == OUTCOME_FAILED ? &finish->error : NULL);
+        guests_ending(batch, task, finish->outcome == OUTCOME_FAILED ? &finish->error : NULL);
     }
-    if (!end_attempt(batch, &changed, finish, &finish->err)) {
+    if (!end_attempt(batch, task, finish, &finish->err)) {
+        *task = before;
         return false;
     }
-    worker_seen(&batch->engine->workers, changed.worker, batch->now);
-    item->now = changed;
+    worker_seen(&batch->engine->workers, task->worker, batch->now);
     item->ended = true;
     batch_change(batch, item, command);
     return true;
@@ -150,7 +151,9 @@ bool finish_all(struct batch *batch, struct command *command)
     for (size_t i = 0; i < ends->count; i++) {
         struct finish *finish = &ends->items[i];
         struct item *item;
-        finish->err = ERR_INIT;
+        if (finish->err.kind != ERR_NONE) { /* of a batch that was begun again */
+            finish->err = ERR_INIT;
+        }
         if (batch_find(batch, finish->id, &item, &finish->err) &&
             finish_one(batch, finish, item, command)) {
             finish->task = task_copy(command->arena, &item->now);

@@ -361,7 +361,7 @@ void guest_close(struct batch *batch, struct task_id id)
     item->strays = stray_holds(&batch->engine->strays, id);
     for (size_t i = 0; i < batch->all_count; i++) {
         const struct item *member = batch->all[i];
-        item->strays = item->strays || (id_eq(member->now.family, id) && member->strays);
+        item->strays = item->strays || (member->strays && id_eq(member->now.family, id));
     }
     batch_change(batch, item, item->owner == NULL ? batch : item->owner);
 }

@@ -23,7 +23,7 @@
 #include "task/task.h"
 
 #define HOT_ROW_MAX    KIB        /* a task of more bytes than this is read when it is needed */
-#define HOT_QUEUED_MAX (16 * MIB) /* of all tasks that are about to be claimed */
+#define HOT_QUEUED_MAX (32 * MIB) /* of all tasks that are about to be claimed */
 #define HOT_HELD_MAX   (8 * MIB)  /* of all attempts that run */
 #define HOT_STALE_MS   (10 * SECOND_MS)
 

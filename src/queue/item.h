@@ -20,12 +20,11 @@ struct item {
     bool starts;           /* nobody asked for it but a claim */
     int64_t queued_ms;     /* ... which was told that it is queued since then */
     uint64_t token;        /* nobody asked for it but whoever ends this attempt; 0: others did */
-    struct task was, now;
-    const void *owner; /* who changed it; NULL: nobody yet */
-    bool ended;        /* this change ends an attempt */
-    bool removed;      /* terminal and deleted */
-    bool renewed;      /* its lease was set anew */
-    struct str log;    /* lines to add */
+    const void *owner;     /* who changed it; NULL: nobody yet */
+    bool ended;            /* this change ends an attempt */
+    bool removed;          /* terminal and deleted */
+    bool renewed;          /* its lease was set anew */
+    struct str log;        /* lines to add */
 
     /* claim.c, meet.c */
     bool fresh;            /* created in this very batch: written once, as it is now */
@@ -51,6 +50,9 @@ struct item {
     /* guest.c */
     int told; /* 1 + the state that guests were told of */
     bool told_progress;
+
+    /* Large, and written when it is loaded: a new item is cleared up to here. */
+    struct task was, now;
 };
 
 /* True when another command of this batch already changed it. */

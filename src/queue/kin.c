@@ -33,7 +33,9 @@ bool kin_ask(struct batch *batch, enum kinship kinship, struct item **items, siz
     struct err err = ERR_INIT;
     struct task_id *ids = arena_array(&batch->arena, struct task_id, count + 1);
     *out = (struct kin_list){0};
-    qsort(items, count, sizeof(struct item *), by_id);
+    if (count > 1) {
+        qsort(items, count, sizeof(struct item *), by_id);
+    }
     for (size_t i = 0; i < count; i++) {
         ids[i] = items[i]->id;
     }

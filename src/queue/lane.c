@@ -42,8 +42,12 @@ struct lane *lane_find(const struct lanes *lanes, struct str name)
 
 struct lane *lane_get(struct lanes *lanes, struct str name)
 {
+    if (lanes->last != NULL && str_eq(lanes->last->settings.name, name)) {
+        return lanes->last;
+    }
     struct lane *lane = lane_find(lanes, name);
     if (lane != NULL) {
+        lanes->last = lane;
         return lane;
     }
     lane = mem_new(struct lane);
@@ -55,6 +59,7 @@ struct lane *lane_get(struct lanes *lanes, struct str name)
     list_append(&lanes->all, &lane->all);
     lanes->count++;
     lane_settle(lanes, lane);
+    lanes->last = lane;
     return lane;
 }
 
@@ -141,6 +146,7 @@ static void lane_forget(struct lanes *lanes, struct lane *lane)
     list_remove(&lane->idle);
     lanes->idle_count--;
     lanes->count--;
+    lanes->last = lanes->last == lane ? NULL : lanes->last;
     mem_free((char *)lane->settings.name.ptr);
     mem_free(lane);
 }

@@ -56,6 +56,8 @@ struct lanes {
     struct list any;          /* claims that take from every queue: claim_place.link */
     struct list idle;         /* lanes that can be forgotten, the one used longest ago first */
     struct lane *common;      /* of the queue `default`, which is always there */
+    struct lane *last;        /* the one that was last asked for: the next task is often of its
+                                 queue, too. NULL: it was forgotten */
     size_t count, idle_count; /* besides the common one */
     struct histogram gone_wait, gone_run; /* of lanes that were forgotten */
 };

@@ -62,9 +62,11 @@ static bool is_taken_twice(const struct batch *batch, const struct item *item)
     }
     for (size_t i = 0; i < batch->all_count; i++) {
         const struct item *other = batch->all[i];
+        if (other == item || other->claim == NULL) {
+            continue;
+        }
         bool family = !id_none(item->now.family) && id_eq(item->now.family, other->now.family);
-        if (other != item && other->claim != NULL && !family &&
-            str_eq(other->now.document, item->now.document)) {
+        if (!family && str_eq(other->now.document, item->now.document)) {
             return true;
         }
     }

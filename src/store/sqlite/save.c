@@ -159,10 +159,13 @@ static bool append_log(struct sqlite_tx *tx, const struct task_change *change, s
 /* What goes with a change that was applied. */
 static bool follow(struct sqlite_tx *tx, const struct task_change *change, struct err *err)
 {
-    if (change->was->state != change->now->state &&
-        !(count_task(tx, change->was->queue, change->was->state, -1, err) &&
-          count_task(tx, change->was->queue, change->now->state, 1, err))) {
-        return false;
+    if (change->was->state != change->now->state) {
+        size_t slot;
+        if (!counts_place(tx->store, change->was->queue, &slot, err)) {
+            return false;
+        }
+        count_change_add(&tx->counts, slot, change->was->state, -1);
+        count_change_add(&tx->counts, slot, change->now->state, 1);
     }
     if (change_frees_document(change) && !end_lease(tx, change->was, err)) {
         return false;
