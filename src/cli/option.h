@@ -52,6 +52,7 @@ struct option_maybe {
 #define OPTION_DURATION(type, member) OPTION_TEXT(type, member), .rule = {.kind = VALUE_DURATION}
 #define OPTION_TIME(type, member)     OPTION_TEXT(type, member), .rule = {.kind = VALUE_TIME}
 #define OPTION_PAST(type, member)     OPTION_TEXT(type, member), .rule = {.kind = VALUE_PAST}
+#define OPTION_WALL(type, member)     OPTION_TEXT(type, member), .rule = {.kind = VALUE_WALL}
 #define OPTION_CAPITALS(type, member) OPTION_TEXT(type, member), .rule = {.kind = VALUE_CAPITALS}
 #define OPTION_REAL(type, member)     OPTION_TEXT(type, member), .rule = {.kind = VALUE_REAL}
 #define OPTION_CHOICE(type, member, list)                                                          \

@@ -35,7 +35,7 @@ struct schedule_fields {
     {"user", "U", "whose schedule it is", OPTION_TEXT(owner, fields.user), .field = "userId"},      \
     {"rrule", "RULE", "a rule of RFC 5545, FREQ=DAILY;BYHOUR=9;BYMINUTE=0", OPTION_TEXT(owner, fields.rrule), .field = "rrule"}, \
     {"cron", "EXPRESSION", "instead of a rule: \"0 9 * * 1-5\"", OPTION_TEXT(owner, fields.cron), .field = "cron"}, \
-    {"at", "TIME", "once, or the rule's start: 2027-03-01T09:00:00", OPTION_TEXT(owner, fields.at), .field = "dtstart"}, \
+    {"at", "TIME", "once, or the rule's start: 2027-03-01T09:00:00, 2h", OPTION_WALL(owner, fields.at), .field = "dtstart"}, \
     {"timezone", "ZONE", "the time zone that is meant: Europe/Paris (of a new one, the machine's)", OPTION_TEXT(owner, fields.timezone), .field = "timezone"}, \
     {"without", "TIME", "leave this time out; may be given again", OPTION_LIST(owner, fields.without), .field = "exdates"}, \
     {"also", "TIME", "a time beside the rule; may be given again", OPTION_LIST(owner, fields.also), .field = "rdates"}, \

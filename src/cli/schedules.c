@@ -125,9 +125,9 @@ static enum exit_status run_schedules(const void *options, const struct words *w
 
 static const struct option schedules_options[] = {
     {"status", "S", "in this status, or several: ACTIVE,PAUSED",
-     OPTION_TEXT(struct schedules, status), .field = "status"},
+     OPTION_CAPITALS(struct schedules, status), .field = "status"},
     {"user", "U", "of this user", OPTION_TEXT(struct schedules, user), .field = "userId"},
-    {"category", "C", "of this category, or several", OPTION_TEXT(struct schedules, category),
+    {"category", "C", "of this category, or several", OPTION_CAPITALS(struct schedules, category),
      .field = "category"},
     {"calendar", NULL, "a month, its days with runs marked and listed",
      OPTION_SET(struct schedules, calendar)},

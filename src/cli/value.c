@@ -132,7 +132,12 @@ void value_send(const struct value_rule *rule, struct str text, struct buf *out)
     for (size_t i = 0; rule->kind == VALUE_CAPITALS && i < text.len; i++) {
         buf_char(out, (char)toupper((unsigned char)text.ptr[i]));
     }
-    if (rule->kind == VALUE_TEXT) {
+    if (rule->kind == VALUE_WALL && read_date(text, &at_ms)) {
+        /* A day begins where the schedule is, not where the machine is. */
+        buf_printf(out, STR_FMT "T00:00:00", STR_ARG(text));
+    } else if (rule->kind == VALUE_TEXT ||
+               (rule->kind == VALUE_WALL &&
+                (time_parse(text, &at_ms, NULL) || !read_time(text, false, &at_ms)))) {
         buf_str(out, text);
     } else if (rule->kind != VALUE_CAPITALS && read_time(text, rule->kind == VALUE_PAST, &at_ms)) {
         time_write(out, at_ms);
@@ -171,7 +176,8 @@ static bool in_bounds(const struct value_rule *rule, int64_t value, struct err *
 
 bool value_is_text(enum value_kind kind)
 {
-    return kind == VALUE_TEXT || kind == VALUE_TIME || kind == VALUE_PAST || kind == VALUE_CAPITALS;
+    return kind == VALUE_TEXT || kind == VALUE_TIME || kind == VALUE_PAST || kind == VALUE_WALL ||
+           kind == VALUE_CAPITALS;
 }
 
 bool value_read(const struct value_rule *rule, struct str text, void *out, struct err *err)
@@ -188,6 +194,7 @@ bool value_read(const struct value_rule *rule, struct str text, void *out, struc
                       "\"2h ago\"",
                       err);
     case VALUE_TEXT:
+    case VALUE_WALL:
     case VALUE_CAPITALS:
         if (text.len == 0) {
             return err_set(err, ERR_INVALID, "the value is empty");

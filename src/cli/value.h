@@ -27,6 +27,7 @@ enum value_kind {
     VALUE_CHOICE,   /* int64_t: which of `choices`, from 0 */
     VALUE_TIME,     /* struct str: RFC 3339, a date, "2h ago"; "10m" is ahead */
     VALUE_PAST,     /* the same; "10m" is ago */
+    VALUE_WALL,     /* struct str: a wall time for the server to judge; a date, "10m" too */
     VALUE_CAPITALS, /* struct str: words that are written in capitals, given in any case */
 };
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT
 import json
 
-from errand import START, UUID7, check, has, main, same, test
+from errand import START, UUID7, check, has, main, parse_time, same, test
 
 DAY = 24 * 3600000
 NOBODY = "0192f3a1-7c1e-7000-8000-000000000001"
@@ -240,6 +240,18 @@ def editing_takes_what_making_takes_and_clears_it(s):
     made = s.cli("schedule", "--help"), s.cli("schedule", "edit", "--help")
     for option in EVERY[::2]:
         check(all(option in text for text in made), f"{option} is not explained")
+
+
+@test()
+def a_schedule_begins_at_a_date_or_after_a_while(s):
+    day = order(s, "--title", "t", "--at", "2031-03-01", "--timezone", "Asia/Tokyo")
+    has(s.get(f"/api/schedules/{day['id']}"), nextExecutionTime="2031-02-28T15:00:00.000Z")
+    soon = order(s, "--title", "t", "--at", "2h", "--timezone", "Asia/Tokyo")
+    ahead = parse_time(soon["nextExecutionTime"]) - parse_time(soon["createdAt"])
+    check(7000000 < ahead <= 7200000, f"two hours, not {ahead} ms")
+    exact = order(s, "--title", "t", "--at", "2031-03-01T09:00:00", "--timezone", "Asia/Tokyo")
+    has(s.get(f"/api/schedules/{exact['id']}"), nextExecutionTime="2031-03-01T00:00:00.000Z")
+    same(len(json.loads(s.cli("schedules", "--status", "active", "--category", "others", "--json"))), 3)
 
 
 @test(clock=START)
