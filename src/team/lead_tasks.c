@@ -67,18 +67,19 @@ static size_t order_document(struct batch *batch, struct team *team, struct orde
 
 /* ---- The tasks ---- */
 
-/* Those that depend on no other wait for the turn, if it has not come yet. `first`: the place of
+/* All of them wait for the turn, if it has not come yet: also one whose dependency is cancelled and
+ * removed, and that is retried by hand before the turn. `first`: the place of
  * the first task among the orders, behind those of the document. */
 static void add_needs(const struct team *team, const struct team_task *task, size_t first,
                       struct arena *arena, struct order *order)
 {
-    bool waits = task->depends_on.count == 0 && !id_none(team->turn);
+    bool waits = !id_none(team->turn);
     struct order_need *needs = arena_array(arena, struct order_need, task->depends_on.count + 1);
     for (size_t i = 0; i < task->depends_on.count; i++) {
         needs[i].order = 1 + first + task->needs[i];
     }
     if (waits) {
-        needs[0] = (struct order_need){.id = team->turn, .order = first};
+        needs[task->depends_on.count] = (struct order_need){.id = team->turn, .order = first};
     }
     order->needs = needs;
     order->needs_count = task->depends_on.count + waits;

@@ -258,6 +258,33 @@ TEST(a_team_that_ends_in_the_batch_of_its_turn_gives_its_document_on)
     CHECK(is_taken(&o, behind, &none));
 }
 
+TEST(a_task_that_is_retried_in_line_waits_for_the_turn)
+{
+    SCOPED(office_fini) struct office o = OFFICE_INIT;
+    struct task running;
+    office_seat(&o);
+    CHECK(is_taken(&o, outside(&o, "d"), &running));
+    struct team team = TEAM_INIT;
+    team.prompt = STR("p");
+    team.document = STR("d");
+    team.policy = TEAM_CONTINUE;
+    team.tasks =
+        office_tasks(&o, "[{'id':'a','title':'A'},{'id':'b','title':'B','dependsOn':['a']},"
+                         "{'id':'c','title':'C'}]");
+    team = office_ask(&o, (struct lead_order){.verb = LEAD_CREATE, .team = team}).team;
+    bench_cancel(&o.bench, team.tasks.at[0].task);
+    bench_remove(&o.bench, team.tasks.at[0].task);
+    bench_revive(&o.bench, team.tasks.at[1].task); /* what it depended on is gone */
+    CHECK_EQ(bench_task(&o.bench, team.tasks.at[1].task).state, TASK_WAITING);
+    bench_finish(&o.bench, &running, OUTCOME_COMPLETED);
+    bench_settle(&o.bench);
+    struct task b = office_take(&o, &team, TEAM_TASK_TYPE),
+                c = office_take(&o, &team, TEAM_TASK_TYPE);
+    office_complete(&o, &b, STR("1"));
+    office_complete(&o, &c, STR("2"));
+    CHECK_EQ(office_look(&o, team.id).status, TEAM_COMPLETED);
+}
+
 TEST(a_team_that_ends_in_line_leaves_it)
 {
     SCOPED(office_fini) struct office o = OFFICE_INIT;
