@@ -7,6 +7,7 @@
 #ifndef ERRAND_BASE_STR_H
 #define ERRAND_BASE_STR_H
 
+#include <endian.h>
 #include <string.h>
 
 #include "base/def.h"
@@ -59,9 +60,8 @@ static inline void str_put_hex(char out[static HEX_U64], uint64_t value)
         uint64_t letters =
             ((digits + UINT64_C(0x0606060606060606)) >> 4) & UINT64_C(0x0101010101010101);
         digits += UINT64_C(0x3030303030303030) + letters * ('a' - '9' - 1);
-        for (int i = 0; i < 8; i++) {
-            out[8 * half + i] = (char)(digits >> (56 - 8 * i));
-        }
+        digits = htobe64(digits); /* the most significant digit first */
+        memcpy(out + (size_t)half * 8, &digits, sizeof digits);
     }
 }
 
