@@ -105,8 +105,10 @@ errand_client *errand_client_new(const char *url, const char *token, struct erra
  * not enough. */
 int errand_client_flush(errand_client *client, int64_t wait_ms);
 
-/* From now on nothing waits: claims return at once, calls that fail are not tried again. May be
- * called from a signal handler. For whoever wants to end. */
+/* From now on nothing waits: claims return at once, calls that fail are not tried again. A claim
+ * under way ends its wait at the server and returns the tasks that it was given until then, for
+ * which a server that is silent has two seconds; finish them, or give them back. May be called from
+ * a signal handler. For whoever wants to end. */
 void errand_client_interrupt(errand_client *client);
 
 /* What an operator, or a server that is about to stop, asks for; known from the last answer to a

@@ -19,7 +19,8 @@ struct client {
     CURL *curl;
     CURLM *multi;               /* holds the connection between calls */
     struct curl_slist *headers; /* of every call */
-    struct buf url;             /* base, then the call's path */
+    struct transfer_sockets sockets;
+    struct buf url; /* base, then the call's path */
     size_t base_len;
     const char *cacert;
     struct buf socket; /* path of the socket file; empty: none */
@@ -35,6 +36,7 @@ struct receiver {
     int64_t retry_after_ms;
     const struct client_stream *stream; /* NULL: a call */
     const int *stop;                    /* of a call; NULL: none */
+    int64_t last_ms;                    /* how long its answer is then awaited */
     bool ended;                         /* a callback wants no more */
 };
 
@@ -183,7 +185,7 @@ static void set_usual(struct client *client, struct receiver *receiver, struct s
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, transfer_open_socket);
+    transfer_note_sockets(curl, &client->sockets);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*"); /* the server is named, no proxy is meant */
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)CLIENT_CONNECT_MS);
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, client->why);
@@ -222,7 +224,8 @@ static bool perform(struct client *client, struct receiver *receiver, struct cur
     long status = 0;
     client->why[0] = '\0';
     curl_easy_setopt(client->curl, CURLOPT_HTTPHEADER, headers);
-    struct transfer_watch watch = {.stop = receiver->stop};
+    struct transfer_watch watch = {
+        .stop = receiver->stop, .last_ms = receiver->last_ms, .sockets = &client->sockets};
     CURLcode code = transfer_drive(client->multi, client->curl, &watch);
     if (code != CURLE_OK && !receiver->ended) {
         const char *why = client->why[0] != '\0' ? client->why : curl_easy_strerror(code);
@@ -262,7 +265,8 @@ bool client_call(struct client *client, const struct client_call *call, struct a
                                 .body = BUF_INIT(CLIENT_ANSWER_MAX),
                                 .link = STR_NONE,
                                 .stream = call->line == NULL ? NULL : &lines,
-                                .stop = call->stop};
+                                .stop = call->stop,
+                                .last_ms = call->hear_out ? CLIENT_LAST_MS : 0};
     SCOPED(drop_headers)
     struct curl_slist *headers =
         with_header(client, str_absent(call->body) ? "Accept: application/json"

@@ -14,6 +14,7 @@
 
 #define CLIENT_CONNECT_MS (5 * SECOND_MS)
 #define CLIENT_CALL_MS    (30 * SECOND_MS) /* the usual limit of one call */
+#define CLIENT_LAST_MS    (2 * SECOND_MS)  /* for the answer to a call that is ended by us */
 #define CLIENT_ANSWER_MAX (64 * MIB)       /* a longer answer is refused */
 #define CLIENT_LINE_MAX   (2 * MIB)        /* likewise a line of a stream */
 #define CLIENT_SILENCE_MS (60 * SECOND_MS) /* a stream that is silent this long has ended */
@@ -44,6 +45,8 @@ struct client_call {
     struct str body;  /* JSON; absent: none */
     int64_t limit_ms; /* 0: CLIENT_CALL_MS */
     const int *stop;  /* a descriptor: the call is given up once it can be read; NULL: none */
+    bool hear_out; /* then the server is told by a half-closed connection, and its answer taken if
+                      it comes within CLIENT_LAST_MS: it may have given us something */
     /* Given each whole line of a good answer as it comes; what is behind the last line end is the
      * answer's body. Ends the call by returning false. NULL: all of it is the body. */
     bool (*line)(void *arg, struct str line);

@@ -137,6 +137,7 @@ enum told ask(errand_client *client, const struct question *question, struct are
         .body = question->body,
         .limit_ms = question->limit_ms,
         .stop = question->may_stop ? &client->stop_fd : NULL,
+        .hear_out = question->may_stop,
     };
     struct connection *connection = borrow(client, &err);
     bool answered =

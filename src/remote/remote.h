@@ -160,7 +160,7 @@ struct question {
     const char *path;
     struct str body;
     int64_t limit_ms;
-    bool may_stop; /* errand_client_interrupt() ends it */
+    bool may_stop; /* errand_client_interrupt() ends it; what the server gave away by then comes */
 };
 
 struct reply {

@@ -2,12 +2,16 @@
 #
 # SPDX-License-Identifier: MIT
 """System tests of `errand work`."""
+import json
 import os
 import signal
+import socket
+import ssl
 import subprocess
 import time
 
 from errand import SANITIZER, binary, check, has, main, same, test, wait_for
+from tokens import certificate
 
 
 class Worker:
@@ -233,6 +237,101 @@ def an_idle_worker_ends_at_once(s):
     began = time.monotonic()
     worker.end()
     check(time.monotonic() - began < 10, "it waited for its claim")
+    wait_for(lambda: s.get("/api/stats")["waitingClaims"] == 0, "that the claim waits no more")
+    has(s.show(s.create("t")), state="QUEUED", attempt=0)
+
+
+def read_request(connection):
+    """Its path and its body."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += connection.recv(65536)
+    head, _, body = data.partition(b"\r\n\r\n")
+    lines = head.lower().split(b"\r\n")
+    length = next(int(line.split(b":")[1]) for line in lines if line.startswith(b"content-length"))
+    while len(body) < length:
+        body += connection.recv(65536)
+    return head.split(b" ")[1].decode(), json.loads(body)
+
+
+def answer(connection, body):
+    text = json.dumps(body).encode()
+    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(text), text))
+
+
+def listen(tls):
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(30)
+    if not tls:
+        return listener
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*tls)
+    return context.wrap_socket(listener, server_side=True)
+
+
+def leave(s, listener, claims, tls=None):
+    """A worker's connection after so many claims, the last without an answer; it has hung up, and listens."""
+    url = f"http{'s' if tls else ''}://127.0.0.1:{listener.getsockname()[1]}"
+    trust = {"ERRAND_CACERT": tls[0]} if tls else {}
+    worker = Worker(s, "--type", "t", "--", "false", env={"ERRAND_URL": url, **trust})
+    claiming = listener.accept()[0]
+    for _ in range(claims - 1):
+        same(read_request(claiming)[0], "/api/claim")
+        answer(claiming, {"tasks": []})
+    same(read_request(claiming)[0], "/api/claim")
+    worker.signal()
+    end = socket.socket.recv(claiming, 1, socket.MSG_PEEK)  # below TLS, which answers nobody who is gone
+    same(end, b"", "what it says after its claim")
+    return worker, claiming
+
+
+def told_at_its_end(s, claims, tls=None):
+    """What a worker says last when it is given a task after it has hung up."""
+    with listen(tls) as listener:
+        worker, claiming = leave(s, listener, claims, tls)
+        with claiming:
+            answer(claiming, {"tasks": [{"id": "1", "taskType": "t", "attempt": 1, "lease": "1.x"}]})
+            with listener.accept()[0] as telling:
+                told = read_request(telling)
+                answer(telling, [{"id": "1", "status": 200}])
+                status, said = worker.ended()
+                same(status, 0, said)
+    return told
+
+
+@test()
+def what_a_claim_brings_when_the_worker_ends_is_given_back(s):
+    release = "/api/finish", [{"id": "1", "lease": "1.x", "outcome": "release"}]
+    same(told_at_its_end(s, claims=1), release, "on a new connection")
+    same(told_at_its_end(s, claims=2), release, "on one that was kept")
+    same(told_at_its_end(s, claims=2, tls=certificate(s.nest)), release, "over TLS")
+
+
+@test()
+def a_worker_that_ends_does_not_claim_again_when_its_claim_is_cut_off(s):
+    with listen(None) as listener:
+        worker, claiming = leave(s, listener, claims=2)
+        claiming.close()
+        status, said = worker.ended()
+        same(status, 0, said)
+        listener.settimeout(0)
+        try:
+            listener.accept()
+            check(False, "it came again")
+        except BlockingIOError:
+            pass
+
+
+@test(args=("--workers", "0"))
+def a_task_that_comes_as_the_worker_ends_is_not_kept(s):
+    for each in "abcde":
+        worker = Worker(s, "--type", each, "--", "cat")
+        wait_for(lambda: s.get("/api/stats")["waitingClaims"] == 1, "a claim that waits")
+        worker.signal()
+        task = s.create(each)
+        status, said = worker.ended()
+        same(status, 0, said)
+        check(s.state(task) in ("QUEUED", "COMPLETED"), s.show(task))
 
 
 @test()
