@@ -31,6 +31,12 @@ void claims_release(struct api *api, const struct task *tasks, size_t count)
     command->finish = (struct command_finish){items, count};
 }
 
+/* A claim and whether its request brought finishes along, if only an empty array of them. */
+struct claiming {
+    struct command *command;
+    bool finishes;
+};
+
 static void write_finish(struct json_writer *w, const struct finish *finish)
 {
     bool ok = finish->err.kind == ERR_NONE;
@@ -56,19 +62,22 @@ static void write_finishes(struct json_writer *w, const struct command_finish *f
     json_close_array(w);
 }
 
-/* Writes as many as may be in one answer; at least one. */
-static size_t write_claimed(struct json_writer *w, const struct command_claim *claim, bool finishes,
-                            bool traced)
+/* Writes as many as may be in one answer; at least one. To a client that has left none: it may
+ * still read what became of its finishes. */
+static size_t write_claimed(struct json_writer *w, const struct call *call)
 {
-    size_t n = 0;
+    const struct claiming *own = call->own;
+    const struct command_claim *claim = &own->command->claim;
+    bool traced = call->api->options.spans != NULL;
+    size_t n = 0, most = call->exchange->is_gone ? 0 : claim->count;
     json_open_object(w);
     json_put_array(w, "tasks");
-    while (n < claim->count && w->buf->len <= ANSWER_WHOLE_MAX) {
+    while (n < most && w->buf->len <= ANSWER_WHOLE_MAX) {
         task_write_claimed(w, &claim->tasks[n], &claim->facts[n], traced);
         n++;
     }
     json_close_array(w);
-    if (finishes) {
+    if (own->finishes) {
         json_key(w, "finished");
         write_finishes(w, &claim->finish);
     }
@@ -76,12 +85,6 @@ static size_t write_claimed(struct json_writer *w, const struct command_claim *c
     json_close_object(w);
     return n;
 }
-
-/* A claim and whether its request brought finishes along, if only an empty array of them. */
-struct claiming {
-    struct command *command;
-    bool finishes;
-};
 
 static void answer_claim(struct call *call)
 {
@@ -95,8 +98,7 @@ static void answer_claim(struct call *call)
         return;
     }
     struct json_writer w = call_writer(call);
-    bool traced = call->api->options.spans != NULL;
-    size_t written = call->exchange->is_gone ? 0 : write_claimed(&w, claim, own->finishes, traced);
+    size_t written = write_claimed(&w, call);
     claims_release(call->api, claim->tasks + written, claim->count - written);
     call_answer(call, 200);
 }

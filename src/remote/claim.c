@@ -159,12 +159,11 @@ static int claim_until(errand_client *client, const struct errand_wish *given, e
                                           .limit_ms = wait_ms + REMOTE_CALL_MS,
                                           .may_stop = true};
         enum told told = is_interrupted(client) ? TOLD_NO : ask(client, &question, &arena, &reply);
-        bool left = told == TOLD_YES && reply.body.len == 0 && is_interrupted(client);
-        if (left) { /* the server had found nothing when it saw us go */
-            return give_up(client, error, &reply);
-        }
         if (told == TOLD_YES) {
             int count = take_jobs(client, reply.body, wish.lease_ms, jobs, max, &arena);
+            if (count == 0 && is_interrupted(client)) { /* it had nothing when it saw us go */
+                return give_up(client, error, &reply);
+            }
             enum errand_signal signal = ask_signal(client, reply.body, &arena);
             if (count == 0 && signal == ERRAND_QUIET && look_later(client, until_ms)) {
                 continue;
