@@ -322,20 +322,6 @@ static void tend(struct engine *engine, struct now now)
     }
 }
 
-/* Nobody waits for this: the answers are out. */
-static void settle(struct engine *engine, struct err *err)
-{
-    struct list held;
-    if (engine->dead || store_settle(engine->store, err)) {
-        return;
-    }
-    log_error("the store cannot be trusted any more, ending: %s", err->text);
-    engine->dead = true;
-    list_init(&held);
-    return_everything(engine, err, &held);
-    answer(&held);
-}
-
 /* Each can be decided, and answered. */
 bool engine_accepts(const struct list *commands)
 {
@@ -376,7 +362,6 @@ bool engine_step(struct engine *engine, struct list *commands)
     }
     answer(&answered);
     broker_flush(engine->broker); /* what publish() left of it */
-    settle(engine, &err);
     if (engine->dead) {
         engine->with.host.failed(engine->with.host.arg, &err);
         return false;

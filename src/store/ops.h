@@ -53,7 +53,6 @@ struct store_ops {
     bool (*select)(struct tx *tx, const struct task_filter *filter, struct arena *arena,
                    struct task_id **ids, size_t *count, struct err *err);
     bool (*tend)(struct store *store, bool *more, struct err *err);
-    bool (*settle)(struct store *store, struct err *err); /* NULL: nothing is left to do */
 
     bool (*scan_queues)(struct store *store, store_queue_fn *each, void *arg, struct err *err);
     bool (*save_queue)(struct tx *tx, const struct store_queue *queue, struct err *err);

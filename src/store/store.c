@@ -151,11 +151,6 @@ bool store_tend(struct store *store, bool *more, struct err *err)
     return store->ops->tend(store, more, err);
 }
 
-bool store_settle(struct store *store, struct err *err)
-{
-    return store->ops->settle == NULL || store->ops->settle(store, err);
-}
-
 bool store_scan_queues(struct store *store, store_queue_fn *each, void *arg, struct err *err)
 {
     return store->ops->scan_queues(store, each, arg, err);

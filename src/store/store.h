@@ -171,11 +171,6 @@ MUST_CHECK bool tx_sweep(struct tx *tx, struct store_sweep *sweep, struct err *e
  * of work, in a transaction of its own. *more: there is more to do. */
 MUST_CHECK bool store_tend(struct store *store, bool *more, struct err *err);
 
-/* Upkeep that does not wait for idleness (SQLite: its log goes into the file), to be called between
- * transactions once whoever waited for the last of them has his answer. False: ERR_FATAL, the store
- * can no longer be trusted; what was committed is. */
-MUST_CHECK bool store_settle(struct store *store, struct err *err);
-
 /* ---- Queues ---- */
 
 struct store_queue {

@@ -211,23 +211,6 @@ TEST(what_reached_the_disk_is_there_though_its_answer_was_lost)
     CHECK_EQ(bench_task(&b, id).outcome, OUTCOME_LOST);
 }
 
-TEST(what_was_committed_is_answered_though_the_store_fails_right_after)
-{
-    SCOPED(bench_fini) struct bench b = BENCH_INIT;
-    struct call *waits = bench_claim_call(&b, (struct bench_claim){.wait = true, .queue = "q"});
-    bench_give(&b, waits);
-    bench_settle(&b);
-    struct call *create = bench_create_call(&b, &(struct bench_order){.type = "t"}, 1);
-    memory_disk_fail_next(b.disk, MEMORY_CRASH_LATE);
-    bench_run(&b, create);
-
-    CHECK_EQ(create->command.err.kind, ERR_NONE);
-    CHECK_EQ(waits->command.err.kind, ERR_FATAL);
-    CHECK_EQ(b.failures, 1);
-    bench_restart(&b);
-    CHECK_EQ(bench_task(&b, create->command.create.orders[0].task.id).state, TASK_QUEUED);
-}
-
 /* ---- Memory is rebuilt from the store ---- */
 
 TEST(a_restart_finds_every_task_where_it_was)

@@ -92,11 +92,6 @@ static bool tend(struct store *store, bool *more, struct err *err)
     return true;
 }
 
-static bool settle(struct store *base, struct err *err)
-{
-    return !MEMORY_STORE(base)->crashed || err_set(err, ERR_FATAL, "settle: the store has crashed");
-}
-
 static bool scan_queues(struct store *base, store_queue_fn *each, void *arg, struct err *err)
 {
     struct memory_disk *disk = MEMORY_STORE(base)->disk;
@@ -274,7 +269,6 @@ static const struct store_ops ops = {
     .sweep = memory_sweep,
     .select = memory_select,
     .tend = tend,
-    .settle = settle,
     .scan_queues = scan_queues,
     .save_queue = memory_save_queue,
     .reader_open = memory_reader_open,

@@ -31,7 +31,6 @@ enum memory_fault {
     MEMORY_FULL,         /* ERR_UNAVAILABLE: nothing happened, the next one works */
     MEMORY_CRASH_BEFORE, /* ERR_FATAL, nothing of it is kept; the store can only be closed */
     MEMORY_CRASH_AFTER,  /* ERR_FATAL, but all of it is kept: the answer was lost */
-    MEMORY_CRASH_LATE,   /* it goes well, and what settles it is ERR_FATAL */
 };
 void memory_disk_fail_next(struct memory_disk *disk, enum memory_fault fault);
 

@@ -82,14 +82,14 @@ bool memory_commit(struct tx *base, struct err *err)
     struct memory_store *store = tx->store;
     enum memory_fault fault = store->disk->fault;
     store->disk->fault = MEMORY_FINE;
-    store->crashed = fault >= MEMORY_CRASH_BEFORE;
+    store->crashed = fault == MEMORY_CRASH_BEFORE || fault == MEMORY_CRASH_AFTER;
     if (fault == MEMORY_FULL || fault == MEMORY_CRASH_BEFORE) {
         memory_abandon(base);
     } else {
         place_all(tx);
         end(tx);
     }
-    if (fault == MEMORY_FINE || fault == MEMORY_CRASH_LATE) {
+    if (fault == MEMORY_FINE) {
         store->commits++;
         return true;
     }

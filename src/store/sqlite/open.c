@@ -71,7 +71,6 @@ static const struct store_ops ops = {
     .sweep = sqlite_sweep,
     .select = sqlite_select,
     .tend = sqlite_tend,
-    .settle = sqlite_settle,
     .scan_queues = sqlite_scan_queues,
     .save_queue = sqlite_save_queue,
     .reader_open = sqlite_reader_open,

@@ -22,8 +22,7 @@
 #define INDEX_LAG_MAX    50000
 #define INDEX_LAG_TEND   4096
 #define INDEX_SLICE      10000
-#define CHECKPOINT_PAGES 1000 /* of the log, as measured; by sqlite_settle() */
-#define CHECKPOINT_LATE  4000 /* ... and by a commit where nobody calls that */
+#define CHECKPOINT_PAGES 1000 /* of the log, as measured: inline, at the end of a commit */
 
 struct sqlite_tx {
     struct tx tx;
@@ -82,7 +81,6 @@ struct sqlite_reader {
 /* ---- tx.c ---- */
 bool sqlite_begin(struct store *store, struct tx **out, struct err *err);
 bool sqlite_commit(struct tx *tx, struct err *err);
-bool sqlite_settle(struct store *store, struct err *err);
 void sqlite_abandon(struct tx *tx);
 void sqlite_health(const struct store *store, struct store_health *out);
 

@@ -1,9 +1,8 @@
 /* store/sqlite/tx.c: one transaction for a batch, on disk when its commit returns.
  *
  * What a transaction changes in memory (counts, names, watermarks) becomes visible after the commit
- * and is forgotten after a rollback. Checkpoints run here, on the writing connection, where a
- * failed fsync is seen: SQLite's own would hide it, and a second fsync of the same pages may lie.
- * The engine has them made between two batches, when the answers of the first are out.
+ * and is forgotten after a rollback. Checkpoints run here, inline, where a failed fsync is seen:
+ * SQLite's own would hide it, and a second fsync of the same pages may lie.
  *
  * Thread: engine. Keeps: G1, rule 5.
  *
@@ -89,13 +88,12 @@ static void apply(struct sqlite_tx *tx)
 }
 
 /* The commit itself has succeeded; only an error that leaves the file in doubt is an error. */
-static bool checkpoint(struct sqlite_store *store, int pages, struct err *err)
+static bool checkpoint(struct sqlite_store *store, struct err *err)
 {
-    if (store->wal_pages < pages) {
+    if (store->wal_pages < CHECKPOINT_PAGES) {
         return true;
     }
     struct err why = ERR_INIT;
-    store->wal_pages = 0; /* until the next commit says how long the log is then */
     int rc =
         sqlite3_wal_checkpoint_v2(store->db.handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     if (rc == SQLITE_OK || rc == SQLITE_BUSY) {
@@ -124,12 +122,7 @@ bool sqlite_commit(struct tx *base, struct err *err)
         return err_set(err, why.kind, "commit: %s", why.text);
     }
     apply(tx);
-    return checkpoint(store, CHECKPOINT_LATE, err);
-}
-
-bool sqlite_settle(struct store *base, struct err *err)
-{
-    return checkpoint(SQLITE_STORE(base), CHECKPOINT_PAGES, err);
+    return checkpoint(store, err);
 }
 
 static int64_t size_of(const char *path)
