@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: MIT */
 #include "broker/redis/dispatch.h"
 
-#define RUN_HEAD 3 /* before the tasks of a run: lane, document, how many */
+#define RUN_ITEMS 3 /* lane, document, tasks */
 
 struct question {
     struct str *words;
@@ -38,23 +38,28 @@ static struct question question_of(struct str verb, const struct want *want, siz
     return q;
 }
 
-/* A run: LANE DOCUMENT COUNT [ID SCORE]…; the document is "" or "=DOCUMENT". Returns how many hints
- * it holds, and where the next begins. */
-static size_t read_run(const struct redis_reply *reply, int64_t *at, struct hint *out, size_t room)
+/* What Redis holds others may have written: a score must be one of ours. */
+static bool read_task(struct str id, struct str score, struct hint *out)
 {
-    const struct redis_reply *items = &reply->items[*at];
-    struct str type = items[0].text, queue = str_cut(&type, ' '), document = items[1].text;
-    int64_t count = items[2].number;
+    int64_t number;
+    if (!id_parse(id, &out->id) || !str_i64(score, &number)) {
+        return false;
+    }
+    dispatch_read_score(number, out);
+    return number >= 0 && out->priority >= TASK_LOW && out->priority <= TASK_CRITICAL;
+}
+
+/* A run: LANE DOCUMENT TASKS. The document is "" or "=DOCUMENT", the tasks are "ID SCORE ID
+ * SCORE…". Returns how many hints it holds. */
+static size_t read_run(const struct redis_reply *run, struct hint *out, size_t room)
+{
+    struct str type = run[0].text, queue = str_cut(&type, ' '), tasks = run[2].text;
+    struct str document = run[1].text.len == 0 ? STR_NONE : str_from(run[1].text, 1);
     size_t n = 0;
-    *at += RUN_HEAD + 2 * count;
-    for (int64_t i = 0; i < count && n < room && *at <= reply->number; i++) {
-        const struct redis_reply *task = &items[RUN_HEAD + 2 * i];
-        int64_t score;
-        out[n] = (struct hint){.queue = queue, .type = type};
-        out[n].document = document.len == 0 ? STR_NONE : str_from(document, 1);
-        if (id_parse(task[0].text, &out[n].id) && str_i64(task[1].text, &score)) {
-            dispatch_read_score(score, &out[n++]);
-        }
+    while (n < room && !str_absent(tasks)) {
+        struct str id = str_cut(&tasks, ' '), score = str_cut(&tasks, ' ');
+        out[n] = (struct hint){.queue = queue, .type = type, .document = document};
+        n += read_task(id, score, &out[n]);
     }
     return n;
 }
@@ -91,8 +96,8 @@ static size_t take_from(struct dispatch *d, struct half *half, const struct want
     if (!dispatch_ask(d, half, q.words, q.count, 1, arena, &reply)) {
         return 0;
     }
-    for (int64_t at = 1; at + RUN_HEAD <= reply.number;) {
-        n += read_run(&reply, &at, &out[n], most - n);
+    for (int64_t at = 1; at + RUN_ITEMS <= reply.number; at += RUN_ITEMS) {
+        n += read_run(&reply.items[at], &out[n], most - n);
     }
     *more = reply.items[0].number == 1 || n == most;
     return n;

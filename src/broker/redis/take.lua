@@ -79,15 +79,18 @@ end
 local function lane_first(source)
     if not source.taken then
         source.taken, source.piece = 0, math.min(READ_FIRST, math.max(1, tonumber(ARGV[2])))
+        source.line = 'lane:' .. source.lane
         opened[#opened + 1] = source
     end
-    source.id, source.text = read_on(source, 'lane:' .. source.lane, source.piece)
-    source.score = source.id and tonumber(source.text)
-    if not source.id and source.taken == 0 and redis.call('HEXISTS', HEADS, 'lane:' .. source.lane) == 1 then
-        lost() -- it was thrown away
-        touched['lane:' .. source.lane] = true
+    local id, score = read_on(source, source.line, source.piece)
+    if id ~= source.id then -- it is looked at more often than it changes
+        source.id, source.score = id, tonumber(score)
     end
-    return source.id ~= nil
+    if not id and source.taken == 0 and redis.call('HEXISTS', HEADS, source.line) == 1 then
+        lost() -- it was thrown away
+        touched[source.line] = true
+    end
+    return id ~= nil
 end
 
 -- Tasks of held documents are parked.
@@ -212,8 +215,8 @@ end
 local function line_end()
     for _, source in ipairs(opened) do
         if source.taken > 0 then
-            touched['lane:' .. source.lane] = true
-            redis.call('ZREMRANGEBYRANK', base .. 'lane:' .. source.lane, 0, source.taken - 1)
+            touched[source.line] = true
+            redis.call('ZREMRANGEBYRANK', base .. source.line, 0, source.taken - 1)
         end
     end
     for _, pair in ipairs(stale) do
@@ -232,7 +235,14 @@ local function forget(source)
     stand_first(source.scope, source.document)
 end
 
--- Appends LANE DOCUMENT 1 ID SCORE. Returns how many were taken.
+-- A run: tasks of one lane, and of one document or of none. They are one text: two for each task would cost Redis and
+-- whoever asked more than finding them.
+local function run_add(out, lane, document, tasks)
+    local n = #out
+    out[n + 1], out[n + 2], out[n + 3] = lane, document, tasks
+end
+
+-- Appends LANE DOCUMENT "ID SCORE". Returns how many were taken.
 local function take_of_document(source, out)
     local hint = hint_read(source.id)
     steps_left = steps_left - 1
@@ -242,25 +252,44 @@ local function take_of_document(source, out)
     end
     hold(hint.document, hint.id)
     leave(hint)
-    for _, value in ipairs({hint.lane, '=' .. hint.document, 1, hint.id, string.format('%.0f', hint.score)}) do
-        out[#out + 1] = value
-    end
+    run_add(out, hint.lane, '=' .. hint.document, hint.id .. string.format(' %.0f', hint.score))
     return 1
 end
 
--- Appends LANE "" COUNT [ID SCORE]…: as many as come before the first of the next best source, `rival`.
-local function take_of_lane(source, rival, most, out)
-    local n, at = 0, #out
-    out[at + 1], out[at + 2] = source.lane, ''
-    repeat
+-- Does the first of another source come before the task that was read at `i`?
+local function is_behind(rival, entries, i)
+    local score = tonumber(entries[i + 1])
+    return rival.score < score or (rival.score == score and rival.id < entries[i])
+end
+
+-- How many of the next `most` that were read of a lane come before `rival`: the first of them does, and either few more
+-- do, where lanes take turns, or all.
+local function count_before(rival, entries, at, most)
+    local n = 1
+    while n < most and not is_behind(rival, entries, at + 2 * n + 1) do
         n = n + 1
-        out[at + 2 + 2 * n], out[at + 3 + 2 * n] = source.id, source.text
-        source.at, source.taken = source.at + 2, source.taken + 1
-        if source.at >= #source.entries then
-            source.piece = math.min(4 * source.piece, READ_MAX)
+        if n == 2 and not is_behind(rival, entries, at + 2 * most - 1) then
+            return most
         end
-    until n == most or not lane_first(source) or (rival and before(rival, source))
-    out[at + 3] = n
+    end
+    return n
+end
+
+-- Appends LANE "" "ID SCORE ID SCORE…": what was read of the lane, up to the first of the next best source, `rival`.
+local function take_of_lane(source, rival, most, out)
+    local entries, at = source.entries, source.at
+    local n = math.min(most, (#entries - at) / 2)
+    if rival then
+        n = count_before(rival, entries, at, n)
+    end
+    run_add(out, source.lane, '', table.concat(entries, ' ', at + 1, at + 2 * n))
+    source.at, source.taken = at + 2 * n, source.taken + n
+    if source.at == #entries then
+        source.piece = math.min(4 * source.piece, READ_MAX)
+    end
+    if n < most then
+        lane_first(source)
+    end
     return n
 end
 
