@@ -10,8 +10,7 @@
 -- meanwhile the first of a source can only become later, and looking again when it comes to the end of the line is
 -- enough. SPDX-License-Identifier: MIT
 local PIECE = 8       -- entries of a registry looked at together
-local READ_FIRST = 16 -- entries of a lane read at first, and then four times as many …
-local READ_MAX = 1024 -- … up to here
+local READ_FIRST = 16 -- entries of a lane read at first where others are in line, and then four times as many
 local STEPS_MAX = 100 -- tasks with documents that one call takes or parks; whoever sent it calls again for the rest
 
 local steps_left = STEPS_MAX
@@ -76,9 +75,11 @@ local function read_on(source, key, piece)
     return source.entries[source.at + 1], source.entries[source.at + 2]
 end
 
+-- Nothing is read that could not be taken: a lane that stands alone gives all that is wanted, in one piece.
 local function lane_first(source)
     if not source.taken then
-        source.taken, source.piece = 0, math.min(READ_FIRST, math.max(1, tonumber(ARGV[2])))
+        local most = math.min(tonumber(ARGV[2]), source.room and source.room.left or math.huge)
+        source.taken, source.piece = 0, math.max(1, source.alone and most or math.min(READ_FIRST, most))
         source.line = 'lane:' .. source.lane
         opened[#opened + 1] = source
     end
@@ -154,6 +155,7 @@ end
 local function line_begin(want)
     local line = {}
     for _, source in ipairs(want.sources) do
+        source.alone = #want.sources == 2 -- the other is that of its documents
         if source_first(source) then
             line[#line + 1] = source
         end
@@ -179,6 +181,7 @@ local function registry_open(line, registry)
     if registry_first(registry) then
         line_insert(line, registry)
     end
+    source.alone = #line == 0
     local found = source_first(source)
     if found then
         line_insert(line, source)
@@ -284,10 +287,10 @@ local function take_of_lane(source, rival, most, out)
     end
     run_add(out, source.lane, '', table.concat(entries, ' ', at + 1, at + 2 * n))
     source.at, source.taken = at + 2 * n, source.taken + n
-    if source.at == #entries then
-        source.piece = math.min(4 * source.piece, READ_MAX)
-    end
     if n < most then
+        if source.at == #entries then
+            source.piece = math.min(rival and 4 * source.piece or most, most - n)
+        end
         lane_first(source)
     end
     return n
