@@ -36,8 +36,9 @@ local function is_filled()
     return redis.call('EXISTS', base .. 'filled')
 end
 
-local function place_of(score, id)
-    return string.format('%014.0f ', score) .. id
+-- A score is at most 14 digits, and is filled up to as many.
+local function place_of(score, entry)
+    return string.sub('0000000000000' .. score, 1 - SCORE) .. ' ' .. entry
 end
 
 local function stand(line, entry, score)
@@ -50,10 +51,11 @@ local function step_out(line, entry)
     redis.call('ZREM', base .. line, entry)
 end
 
--- Its first entry and that one's score; nothing when it is empty.
+-- Its first entry and that one's score; nothing when it is empty. Scores and ranks stay the texts that they are: each
+-- number in a call is written as a floating-point one, which costs a good part of a small command.
 local function line_first(line)
-    local found = redis.call('ZRANGE', base .. line, 0, 0, 'WITHSCORES')
-    return found[1], tonumber(found[2])
+    local found = redis.call('ZRANGE', base .. line, '0', '0', 'WITHSCORES')
+    return found[1], found[2]
 end
 
 -- Who must know the first of a line, by the kind of the line and its queue and type.

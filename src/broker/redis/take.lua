@@ -101,7 +101,7 @@ local function scope_first(source)
         if not entry then
             return false
         end
-        source.score, source.id, source.document = score, string.sub(entry, 1, ID), string.sub(entry, ID + 2)
+        source.score, source.id, source.document = tonumber(score), string.sub(entry, 1, ID), string.sub(entry, ID + 2)
         if not is_held(source.document) then
             return true
         end
@@ -219,7 +219,7 @@ local function line_end()
     for _, source in ipairs(opened) do
         if source.taken > 0 then
             touched[source.line] = true
-            redis.call('ZREMRANGEBYRANK', base .. source.line, 0, source.taken - 1)
+            redis.call('ZREMRANGEBYRANK', base .. source.line, '0', source.taken - 1)
         end
     end
     for _, pair in ipairs(stale) do
