@@ -115,7 +115,27 @@ static bool ask_rooms(struct batch *batch, const struct str *names, size_t count
     return true;
 }
 
-/* Before a claim takes anything: what its queues allow, their rows locked until the commit. */
+/* Queues that had no limit when they were last asked are taken to have none: the commit fails if
+ * that has changed, and then they are asked. */
+static bool expect_open(struct batch *batch, const struct str *names, size_t count)
+{
+    struct lanes *lanes = &batch->engine->lanes;
+    bool known = batch->engine->losses == 0;
+    for (size_t i = 0; known && i < count; i++) {
+        const struct lane *lane = lane_find(lanes, names[i]);
+        known = lane != NULL && lane->asked_in > 0 && !link_in_list(&lane->limited);
+    }
+    if (!known || !batch_begin(batch) || !tx_expect_open(batch->tx, names, count)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        lane_get(lanes, names[i])->asked_in = batch->engine->batches + 1;
+    }
+    return true;
+}
+
+/* Before a claim takes anything: what its queues allow. Rows that limit them are locked until the
+ * commit. */
 bool shared_load_rooms(struct batch *batch, const struct command_claim *claim)
 {
     static const struct str by_default = {"default", 7};
@@ -131,7 +151,7 @@ bool shared_load_rooms(struct batch *batch, const struct command_claim *claim)
     for (size_t i = 0; i < count; i++) {
         known += was_asked(batch, lane_find(&batch->engine->lanes, names[i]));
     }
-    return known == count || ask_rooms(batch, names, count);
+    return known == count || expect_open(batch, names, count) || ask_rooms(batch, names, count);
 }
 
 /* ---- What other nodes say ---- */

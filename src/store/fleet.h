@@ -43,6 +43,10 @@ MUST_CHECK bool tx_rooms(struct tx *tx, const struct str *names, size_t names_co
                          struct arena *arena, struct store_room **out, size_t *count,
                          struct err *err);
 
+/* The transaction fails with ERR_CONFLICT if one of these queues is limited or paused: costs no
+ * look. False: they must be asked. */
+MUST_CHECK bool tx_expect_open(struct tx *tx, const struct str *names, size_t count);
+
 /* What a broker would propose, straight from the rows: QUEUED, no containers, best first by G4,
  * never two of a document, none whose document is held (but by its own family), none that another
  * transaction is taking, and none that this one was proposed before, nor another of its document:

@@ -16,6 +16,7 @@
 struct fleet_ops {
     bool (*rooms)(struct tx *tx, const struct str *names, size_t names_count, int64_t now_ms,
                   struct arena *arena, struct store_room **out, size_t *count, struct err *err);
+    bool (*expect_open)(struct tx *tx, const struct str *names, size_t count);
     bool (*propose)(struct tx *tx, const struct want *want, size_t max, struct arena *arena,
                     struct hint *out, size_t *count, struct err *err);
     bool (*document)(struct tx *tx, struct str document, size_t most, struct arena *arena,

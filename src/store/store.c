@@ -268,6 +268,11 @@ bool store_shared(const struct store *store)
     return store->ops->fleet != NULL;
 }
 
+bool tx_expect_open(struct tx *tx, const struct str *names, size_t count)
+{
+    return tx->ops->fleet->expect_open(tx, names, count);
+}
+
 bool tx_rooms(struct tx *tx, const struct str *names, size_t names_count, int64_t now_ms,
               struct arena *arena, struct store_room **out, size_t *count, struct err *err)
 {

@@ -287,6 +287,32 @@ TEST(a_limit_holds_over_all_nodes)
     CHECK_EQ(room_now(&p, p.other, "q").room, 1);
 }
 
+TEST(who_takes_a_queue_for_open_commits_only_while_it_is)
+{
+    SCOPED(pair_fini) struct pair p;
+    struct err err = ERR_INIT;
+    pair_init(&p);
+    const struct str names[] = {STR("q"), STR("other")};
+    save_queue(&p, &(struct store_queue){.name = STR("third"), .paused = true});
+    struct tx *tx = pair_begin(p.other);
+    CHECK(tx_expect_open(tx, names, 2));
+    pair_commit(tx);
+    const struct store_queue closed[] = {{.name = STR("q"), .paused = true},
+                                         {.name = STR("q"), .max_concurrent = 2},
+                                         {.name = STR("q"), .rate_per_second = 2}};
+    for (size_t i = 0; i < ARRAY_LEN(closed); i++) {
+        save_queue(&p, &closed[i]);
+        tx = pair_begin(p.other);
+        CHECK(tx_expect_open(tx, names, 2));
+        CHECK(!tx_commit(&tx, &err));
+        CHECK_EQ(err.kind, ERR_CONFLICT);
+        tx = pair_begin(p.other); /* and the next asks */
+        CHECK(!tx_expect_open(tx, names, 2));
+        (void)room_in(&p, tx, "q");
+        pair_commit(tx);
+    }
+}
+
 TEST(a_rate_is_shared_and_its_bucket_fills_again)
 {
     SCOPED(pair_fini) struct pair p;

@@ -80,6 +80,21 @@ bool pg_rooms(struct tx *base, const struct str *names, size_t names_count, int6
     return true;
 }
 
+/* A transaction that makes a trip before its commit can ask with it. */
+bool pg_expect_open(struct tx *base, const struct str *names, size_t count)
+{
+    struct pg_tx *tx = PG_TX(base);
+    struct args args;
+    struct err err = ERR_INIT;
+    if (tx->begun || tx->store->careful) {
+        return false;
+    }
+    args_init(&args, false);
+    arg_texts(&args, names, count);
+    tx->no_rates = true; /* what starts is in these, or in queues that pg_rooms() is asked for */
+    return pg_tx_defer(tx, PG_EXPECT_OPEN, &args, 0, &err);
+}
+
 /* ---- Documents ---- */
 
 static void read_document(const PGresult *rows, size_t i, struct arena *arena,

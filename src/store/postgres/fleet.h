@@ -6,6 +6,7 @@
 
 #include "store/fleet.h"
 
+bool pg_expect_open(struct tx *tx, const struct str *names, size_t count);
 bool pg_rooms(struct tx *tx, const struct str *names, size_t names_count, int64_t now_ms,
               struct arena *arena, struct store_room **out, size_t *count, struct err *err);
 bool pg_propose(struct tx *tx, const struct want *want, size_t max, struct arena *arena,

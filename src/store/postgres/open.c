@@ -103,6 +103,7 @@ static bool tend(struct store *base, bool *more, struct err *err)
 
 static const struct fleet_ops fleet = {
     .rooms = pg_rooms,
+    .expect_open = pg_expect_open,
     .propose = pg_propose,
     .document = pg_document,
     .documents = pg_documents,

@@ -34,6 +34,7 @@ static const struct pg_plan frequent[] = {
     {.sql = PG_FIND_BODIES},
     {.sql = PG_COUNT_RUNNING},
     {.sql = PG_LOCK_ROOMS},
+    {.sql = PG_EXPECT_OPEN},
     {.sql = PG_INSERT_ATTEMPTS},
     {.sql = PG_PROPOSE},
     {.sql = PG_PROPOSE_BEHIND},

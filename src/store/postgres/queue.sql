@@ -21,6 +21,12 @@ SELECT name, paused, max_concurrent, rate_per_second, burst, tokens, tokens_ms
  ORDER BY name
    FOR UPDATE;
 
+-- name: expect_open
+-- Fails a transaction that took these queues for neither paused nor limited, if one of them is.
+SELECT 1 / CASE WHEN EXISTS (SELECT 1
+                               FROM queue
+                              WHERE (paused OR max_concurrent > 0 OR rate_per_second > 0) AND name = ANY ($queues::text[])) THEN 0 ELSE 1 END;
+
 -- name: count_running
 -- How many attempts run in each queue that limits them. Behind lock_rooms: whoever starts
 -- another one there has to wait for its lock.
