@@ -96,12 +96,12 @@ MUST_CHECK bool tx_find_keys(struct tx *tx, const struct str *keys, size_t n, st
 MUST_CHECK bool tx_insert(struct tx *tx, const struct task *const *tasks, size_t n,
                           struct err *err);
 
-/* One compare-and-set each, in the order given: applied only if the row still has was->state and
- * was->attempt, and, where the change starts an attempt on a document, nobody else holds that
- * document. A change into a terminal state moves the task to the history, a revival back. `ended`:
- * the attempt was->attempt ended with this change; the store keeps it for the detail view. What an
- * order says (id to created_ms) is never changed; the result, finished_ms and cancelled_ms are kept
- * for terminal tasks only.
+/* One compare-and-set each, no task twice, documents in the order given: applied only if the row
+ * still has was->state and was->attempt, and, where the change starts an attempt on a document,
+ * nobody else holds that document. A change into a terminal state moves the task to the history, a
+ * revival back. `ended`: the attempt was->attempt ended with this change; the store keeps it for
+ * the detail view. What an order says (id to created_ms) is never changed; the result, finished_ms
+ * and cancelled_ms are kept for terminal tasks only.
  *
  * Documents: a change into RUNNING of a task that is no container leases its document to its holder
  * (its `family`, or itself without one): granted if it is free or that holder has it already. A

@@ -77,6 +77,39 @@ TEST(a_lost_claim_does_not_hold_the_document)
     check_healthy(&b);
 }
 
+TEST(of_many_changes_those_that_come_too_late_leave_no_trace)
+{
+    SCOPED(bench_fini) struct bench b;
+    bench_init(&b);
+    SCOPED(tx_close) struct tx *tx = NULL;
+    struct err err = ERR_INIT;
+    struct task was[4] = {bench_on_document(&b, NULL), bench_on_document(&b, "d"), bench_task(&b),
+                          bench_on_document(&b, NULL)};
+    struct task now[4], ended = was[1], got, other = bench_on_document(&b, "d");
+    struct task_change changes[4];
+    bench_cancel(&b, &ended); /* and the third was never stored */
+    for (size_t i = 0; i < ARRAY_LEN(was); i++) {
+        now[i] = was[i];
+        CHECK_OK(task_start(&now[i], &(struct task_claim){STR("v"), 1000, 9}, b.now_ms, &err));
+        changes[i] = (struct task_change){.was = &was[i], .now = &now[i]};
+    }
+    CHECK_OK(store_begin(b.store, &tx, &err));
+    CHECK_OK(tx_save(tx, changes, 4, &err));
+    CHECK_OK(tx_commit(&tx, &err));
+
+    CHECK(changes[0].applied && changes[3].applied);
+    CHECK(!changes[1].applied && !changes[2].applied);
+    CHECK(bench_load(&b, ended.id, &got));
+    check_same_task(&got, &ended);
+    CHECK(!bench_load(&b, was[2].id, &got));
+    CHECK(bench_load(&b, was[3].id, &got));
+    check_same_task(&got, &now[3]);
+    CHECK(bench_try_start(&b, &other));
+    check_healthy(&b);
+    bench_reopen(&b);
+    CHECK_EQ(bench_count(&b, "default", TASK_RUNNING), 3);
+}
+
 TEST(a_task_may_be_born_running_and_then_holds_its_document)
 {
     SCOPED(bench_fini) struct bench b;

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/mem.h"
+#include "store/sqlite/feed.h"
 #include "store/sqlite/names.h"
 
 /* We are the only writer, so nobody is ever waited for long; a doctor may meet us while we open. */
@@ -21,7 +22,8 @@ bool db_open(struct db *db, const char *path, int flags, const char *script, str
         return db_fail(db, path, err);
     }
     sqlite3_busy_timeout(db->handle, BUSY_MS);
-    return (db_add_functions(db, err) && db_script(db, script, err)) || err_wrap(err, "%s", path);
+    return (db_add_functions(db, err) && feed_open(db, err) && db_script(db, script, err)) ||
+           err_wrap(err, "%s", path);
 }
 
 bool db_prepare(struct db *db, struct err *err)
@@ -45,6 +47,7 @@ void db_close(struct db *db)
         mem_free(db->bound[i]);
     }
     sqlite3_close(db->handle);
+    feed_close(db);
     names_fini(db);
     *db = (struct db){0};
 }

@@ -17,11 +17,13 @@
 #include "sqlite_sql.h"
 
 struct name; /* an interned text */
+struct feed; /* rows for a statement: see feed.h */
 
 struct db {
     sqlite3 *handle;
     sqlite3_stmt *statements[SQL_COUNT];
     struct bound *bound[SQL_COUNT];        /* by parameter: see bind_again() */
+    struct feed *feed;                     /* owned */
     struct map names_by_id, names_by_text; /* those met lately */
     int64_t names_last;                    /* the highest id; the writer's only */
     unsigned char *names_used;             /* a bit for each id: see names.c; NULL: no walk */

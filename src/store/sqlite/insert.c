@@ -65,14 +65,10 @@ static bool insert_extras(struct sqlite_tx *tx, const struct task *task, struct 
            ((int64_t)task->id.hi > tx->indexed_k || facet_insert_labels(tx, task, err));
 }
 
-static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err *err)
+/* What of a new task is not a row in `body`, `task` or `done`. */
+static bool follow(struct sqlite_tx *tx, const struct task *task, struct err *err)
 {
-    struct db *db = &tx->store->db;
-    struct task_names names = {0};
-    if (!intern_names(tx, task, &names, err) || !put_body(db, task, &names, &tx->scratch, err) ||
-        !(task_state_terminal(task->state) ? put_done(db, task, &tx->scratch, err)
-                                           : put_live(db, task, task, &names, &tx->scratch, err)) ||
-        !insert_extras(tx, task, err) || !count_task(tx, task->queue, task->state, 1, err)) {
+    if (!insert_extras(tx, task, err) || !count_task(tx, task->queue, task->state, 1, err)) {
         return false;
     }
     tx->last_id = MAX(tx->last_id, task->id.hi);
@@ -80,12 +76,33 @@ static bool insert_one(struct sqlite_tx *tx, const struct task *task, struct err
     return true;
 }
 
-bool sqlite_insert(struct tx *base, const struct task *const *tasks, size_t n, struct err *err)
+/* The rows of all of them, table by table. */
+static bool insert_rows(struct sqlite_tx *tx, const struct task *const *tasks, size_t n,
+                        struct err *err)
 {
+    struct db *db = &tx->store->db;
+    struct fed_rows *live = &tx->live, *done = &tx->done;
+    live->count = done->count = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!insert_one(SQLITE_TX(base), tasks[i], err)) {
-            return err_wrap(err, "insert a task");
+        struct fed_rows *rows = task_state_terminal(tasks[i]->state) ? done : live;
+        struct fed *row = ARRAY_PUSH(rows->at, rows->count, rows->room);
+        *row = (struct fed){.order = tasks[i], .now = tasks[i]};
+        if (!intern_names(tx, tasks[i], &row->names, err)) {
+            return false;
         }
     }
-    return true;
+    return feed_run(db, SQL_INSERT_BODY, live->at, live->count, err) &&
+           feed_run(db, SQL_INSERT_BODY, done->at, done->count, err) &&
+           feed_run(db, SQL_INSERT_TASK, live->at, live->count, err) &&
+           feed_run(db, SQL_INSERT_DONE, done->at, done->count, err);
+}
+
+bool sqlite_insert(struct tx *base, const struct task *const *tasks, size_t n, struct err *err)
+{
+    struct sqlite_tx *tx = SQLITE_TX(base);
+    bool ok = insert_rows(tx, tasks, n, err);
+    for (size_t i = 0; ok && i < n; i++) {
+        ok = follow(tx, tasks[i], err);
+    }
+    return ok || err_wrap(err, "insert a task");
 }

@@ -34,6 +34,8 @@ static void sqlite_close_store(struct store *base)
     db_close(&store->db);
     count_change_fini(&store->tx.counts);
     buf_fini(&store->tx.scratch);
+    mem_free(store->tx.live.at);
+    mem_free(store->tx.done.at);
     counts_fini(&store->counts);
     if (store->lock >= 0) {
         close(store->lock);

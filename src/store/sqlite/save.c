@@ -120,12 +120,13 @@ static bool move(struct sqlite_tx *tx, struct task_change *change, struct err *e
     if (!change->applied) {
         return true;
     }
+    struct fed row = {.order = change->was, .now = change->now};
     if (task_state_terminal(change->now->state)) {
-        return put_done(db, change->now, &tx->scratch, err);
+        *ARRAY_PUSH(tx->done.at, tx->done.count, tx->done.room) = row;
+        return true;
     }
-    struct task_names names = {0};
-    return intern_names(tx, change->was, &names, err) &&
-           put_live(db, change->was, change->now, &names, &tx->scratch, err);
+    return intern_names(tx, change->was, &row.names, err) &&
+           feed_run(db, SQL_INSERT_TASK, &row, 1, err);
 }
 
 bool insert_attempt(struct sqlite_tx *tx, struct task_id id, const struct task_attempt *attempt,
@@ -179,39 +180,71 @@ static bool follow(struct sqlite_tx *tx, const struct task_change *change, struc
     return change->log.len == 0 || append_log(tx, change, err);
 }
 
-static bool apply(struct sqlite_tx *tx, struct task_change *change, struct err *err)
+static bool is_update(const struct task_change *change)
 {
-    bool live =
-        !task_state_terminal(change->was->state) && !task_state_terminal(change->now->state);
-    return (live ? update(tx, change, err) : move(tx, change, err)) &&
-           (!change->applied || follow(tx, change, err));
+    return !task_state_terminal(change->was->state) && !task_state_terminal(change->now->state);
 }
 
-static bool save_one(struct sqlite_tx *tx, struct task_change *change, struct err *err)
+/* It is known whether the change was applied. One that was not lets its document go again. */
+static bool settle(struct sqlite_tx *tx, const struct fed *row, struct err *err)
 {
+    if (row->change->applied) {
+        return follow(tx, row->change, err);
+    }
+    return !row->took ||
+           sqlite_free_document(&tx->tx, row->now->document, task_holder(row->now), err);
+}
+
+/* Documents are taken and let go in the order of the changes: an update that lets one go, for the
+ * next to take, is not put off. */
+static bool save_one(struct sqlite_tx *tx, struct task_change *change, bool many, struct err *err)
+{
+    struct fed row = {.order = change->was, .now = change->now, .change = change};
     change->applied = false;
-    if (!change_takes_document(change)) {
-        return apply(tx, change, err);
+    if (change_takes_document(change)) {
+        enum lease_answer answer = LEASE_REFUSED;
+        if (!lease_document(tx, change->now, &answer, err)) {
+            return false;
+        }
+        if (answer == LEASE_REFUSED) {
+            return true; /* somebody else holds it: nothing else changes */
+        }
+        row.took = answer == LEASE_TAKEN;
     }
-    enum lease_answer answer = LEASE_REFUSED;
-    if (!lease_document(tx, change->now, &answer, err)) {
-        return false;
+    if (many && is_update(change) && !change_frees_document(change)) {
+        *ARRAY_PUSH(tx->live.at, tx->live.count, tx->live.room) = row;
+        return true;
     }
-    if (answer == LEASE_REFUSED) {
-        return true; /* somebody else holds it: nothing else changes */
+    return (is_update(change) ? update(tx, change, err) : move(tx, change, err)) &&
+           settle(tx, &row, err);
+}
+
+/* The updates that were put off, all by one statement. */
+static bool update_rows(struct sqlite_tx *tx, struct err *err)
+{
+    struct db *db = &tx->store->db;
+    struct fed_rows *live = &tx->live;
+    bool ok = feed_run(db, SQL_UPDATE_TASKS, live->at, live->count, err);
+    for (size_t i = 0; ok && i < live->count; i++) {
+        const struct fed *row = &live->at[i];
+        if (!row->met) { /* there was no row: nor may there be one now */
+            bind_was(db_use(db, SQL_DELETE_TASK), 1, row->now);
+            ok = db_run(db, SQL_DELETE_TASK, err);
+        }
+        ok = ok && settle(tx, row, err);
     }
-    struct task_id holder = task_holder(change->now);
-    return apply(tx, change, err) &&
-           (change->applied || answer == LEASE_HELD ||
-            sqlite_free_document(&tx->tx, change->now->document, holder, err));
+    return ok;
 }
 
 bool sqlite_save(struct tx *base, struct task_change *changes, size_t n, struct err *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (!save_one(SQLITE_TX(base), &changes[i], err)) {
-            return err_wrap(err, "save a task");
-        }
+    struct sqlite_tx *tx = SQLITE_TX(base);
+    bool ok = true;
+    tx->live.count = tx->done.count = 0;
+    for (size_t i = 0; ok && i < n; i++) {
+        ok = save_one(tx, &changes[i], n > 1, err);
     }
-    return true;
+    ok = ok && update_rows(tx, err) &&
+         feed_run(&tx->store->db, SQL_INSERT_DONE, tx->done.at, tx->done.count, err);
+    return ok || err_wrap(err, "save a task");
 }

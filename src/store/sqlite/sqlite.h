@@ -15,6 +15,7 @@
 #include "store/counts.h"
 #include "store/ops.h"
 #include "store/sqlite/db.h"
+#include "store/sqlite/feed.h"
 #include "store/sqlite/row.h"
 
 /* The late index (facet.c): beyond this many tasks a commit brings it forward itself, because lists
@@ -29,14 +30,15 @@ struct sqlite_tx {
     struct sqlite_store *store;
     bool open;
     struct count_change counts;
-    uint64_t last_id;   /* with what this transaction inserted */
-    int64_t indexed_k;  /* with what this transaction indexed */
-    size_t inserted;    /* tasks */
-    size_t indexed;     /* of those that lagged, how many it indexed */
-    bool labels;        /* some of the inserted have labels to index */
-    bool adopts;        /* rows of another store: documents that are held come as such */
-    int64_t names_last; /* before it began */
-    struct buf scratch; /* the packed column of the row at hand */
+    uint64_t last_id;           /* with what this transaction inserted */
+    int64_t indexed_k;          /* with what this transaction indexed */
+    size_t inserted;            /* tasks */
+    size_t indexed;             /* of those that lagged, how many it indexed */
+    bool labels;                /* some of the inserted have labels to index */
+    bool adopts;                /* rows of another store: documents that are held come as such */
+    int64_t names_last;         /* before it began */
+    struct buf scratch;         /* the packed column of the row at hand */
+    struct fed_rows live, done; /* on their way into `task` and `done` */
 };
 
 /* Upkeep on its way through the names: see names.c. */

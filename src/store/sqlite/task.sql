@@ -1,19 +1,20 @@
 -- store/sqlite/task.sql: a task as rows: its order, where it stands, how it ended.
 
 -- name: insert_body
--- The order of a new task, written once.
-INSERT INTO body (k, lo, type_id, queue_id, created_ms, rest, payload)
-VALUES (:k, :lo, :type_id, :queue_id, :created_ms, :rest, :payload);
+-- The orders of new tasks, written once.
+-- OR FAIL, because the whole transaction ends where one of these fails: SQLite need not be able to undo the statement alone.
+INSERT OR FAIL INTO body (k, lo, type_id, queue_id, created_ms, rest, payload)
+SELECT k, lo, type_id, queue_id, created_ms, rest, payload FROM given_body;
 
 -- name: insert_task
--- The hot row of a task that is new or has been revived.
-INSERT INTO task (k, lo, type_id, queue_id, state, priority, attempt, rest)
-VALUES (:k, :lo, :type_id, :queue_id, :state, :priority, :attempt, :rest);
+-- The hot rows of tasks that are new or have been revived.
+INSERT OR FAIL INTO task (k, lo, type_id, queue_id, state, priority, attempt, rest)
+SELECT k, lo, type_id, queue_id, state, priority, attempt, rest FROM given_task;
 
 -- name: insert_done
--- A task enters the history.
-INSERT INTO done (k, state, priority, attempt, finished_ms, rest, result)
-VALUES (:k, :state, :priority, :attempt, :finished_ms, :rest, :result);
+-- Tasks enter the history.
+INSERT OR FAIL INTO done (k, state, priority, attempt, finished_ms, rest, result)
+SELECT k, state, priority, attempt, finished_ms, rest, result FROM given_done;
 
 -- name: update_task
 -- One row, one compare-and-set.
@@ -21,6 +22,14 @@ VALUES (:k, :state, :priority, :attempt, :finished_ms, :rest, :result);
 UPDATE task
    SET state = :state, priority = :priority, attempt = :attempt, rest = :rest
  WHERE k = :k AND lo = :lo AND state = :was_state AND attempt = :was_attempt;
+
+-- name: update_tasks
+-- The same for many. Every row is there: one that is not is inserted, and save.c takes it away again.
+INSERT INTO task (k, lo, type_id, queue_id, state, priority, attempt, rest)
+SELECT k, lo, type_id, queue_id, state, priority, attempt, rest FROM given_task WHERE true
+ON CONFLICT (k) DO UPDATE
+   SET state = excluded.state, priority = excluded.priority, attempt = excluded.attempt, rest = excluded.rest
+ WHERE stands(task.lo, task.state, task.attempt);
 
 -- name: delete_task
 -- A task leaves the hot table, if it still stands where the caller saw it.
