@@ -9,6 +9,13 @@
 
 #define FIELD_MAX 20 /* bytes of a number's field, or of a text's number and length; an id's 17 */
 
+#define VARINT_MAX 10
+
+/* A row that keeps its length is changed where it lies; one that grows moves its neighbours, and a
+ * start would split every page. So there is room from the beginning for what a start adds: times,
+ * lease, token and the name of a worker. */
+#define STANDING_LEAST 72
+
 /* ---- In ---- */
 
 /* How long a field can get beyond FIELD_MAX. */
@@ -131,13 +138,33 @@ bool pack_order(struct buf *out, const struct task *task)
     return pack(out, task, PARTS_ORDER, 0, PACK_APART);
 }
 
+/* Says the same field again and again, in more bytes than it needs, up to `len`. */
+static bool fill(struct buf *out, size_t len, const struct task *now)
+{
+    while (now->log_bytes == 0 && out->len + 2 <= len) {
+        size_t n = MIN(len - out->len, 1 + VARINT_MAX);
+        unsigned char *at = (unsigned char *)buf_room(out, n);
+        if (at == NULL) {
+            return false;
+        }
+        at[0] = PACKED_log_bytes;
+        memset(at + 1, 0x80, n - 2);
+        at[n - 1] = 0;
+        buf_used(out, n);
+    }
+    return true;
+}
+
 bool pack_standing(struct buf *out, const struct task *order, const struct task *now)
 {
     uint64_t repeated = TASK_BIT(expires_ms) | TASK_BIT(container) | TASK_BIT(continues) |
                         TASK_BIT(runs_anyway) | TASK_BIT(document) | TASK_BIT(parent) |
                         TASK_BIT(batch);
-    return pack(out, order, 0, repeated, PACK_APART) &&
-           pack(out, now, PARTS_STANDING, 0, PACK_APART);
+    if (!pack(out, order, 0, repeated, PACK_APART)) {
+        return false;
+    }
+    size_t len = out->len + STANDING_LEAST;
+    return pack(out, now, PARTS_STANDING, 0, PACK_APART) && fill(out, len, now);
 }
 
 bool pack_end(struct buf *out, const struct task *task)

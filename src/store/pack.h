@@ -82,7 +82,8 @@ enum packed {
 
 /* Each adds a run to `out`; false: it does not fit there. */
 MUST_CHECK bool pack_order(struct buf *out, const struct task *task); /* what is written once */
-/* Where a live task stands, `now`, and those fields of its order that a start reads. */
+/* Where a live task stands, `now`, and those fields of its order that a start reads. As long before
+ * a start as after it, where the worker's name is not long. */
 MUST_CHECK bool pack_standing(struct buf *out, const struct task *order, const struct task *now);
 MUST_CHECK bool pack_end(struct buf *out, const struct task *task);  /* where an ended one stands */
 MUST_CHECK bool pack_rest(struct buf *out, const struct task *task); /* all below PACK_APART */

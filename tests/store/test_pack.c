@@ -129,6 +129,30 @@ TEST(where_a_task_stands_repeats_of_its_order_what_a_start_reads)
     CHECK(str_absent(back.key));
 }
 
+TEST(where_a_task_stands_is_as_long_before_its_start_as_after)
+{
+    SCOPED(buf_fini) struct buf run = BUF_INIT(RUN_MAX);
+    struct task queued, running, back;
+    unpack_begin(&queued);
+    queued.document = STR("d");
+    queued.queued_ms = queued.updated_ms = INT64_C(1700000000000);
+    running = queued;
+    running.token = UINT64_MAX;
+    running.worker = STR("a worker with a name");
+    running.lease_ms = 30000;
+    running.started_ms = running.lease_until_ms = INT64_C(1700000000000);
+
+    CHECK(pack_standing(&run, &queued, &queued));
+    size_t len = run.len;
+    CHECK(pack_standing(&run, &queued, &running));
+    CHECK_EQ(run.len, 2 * len);
+    unpack_begin(&back);
+    CHECK(unpack((struct str){run.ptr, len}, &back));
+    check_same(&queued, &back, PARTS_STANDING);
+    CHECK(unpack(str_from(buf_view(&run), len), &back));
+    check_same(&running, &back, PARTS_STANDING);
+}
+
 TEST(a_run_that_was_cut_or_has_an_unknown_number_is_refused)
 {
     SCOPED(buf_fini) struct buf run = BUF_INIT(RUN_MAX);
