@@ -113,6 +113,41 @@ test('a document is released after a question that says what it means', async ()
   assert.equal(late.status, 409);
 });
 
+test('what happens while a list is being asked for is asked for again', async () => {
+  const page = await openPage();
+  await visit(page, `${server.url}/documents`);
+  let asked, askedAgain, answer;
+  const held = new Promise((resolve) => { asked = resolve; });
+  const opened = new Promise((resolve) => { answer = resolve; });
+  const again = new Promise((resolve) => { askedAgain = resolve; });
+  await page.route('**/api/documents?locked=true', async (route) => {
+    const response = await route.fetch(); // as it is now
+    const { length } = (await response.json()).filter((row) => row.documentId === 'meanwhile');
+    if (length > 0) {
+      asked();
+      await opened;
+    } else if (answer === undefined) {
+      askedAgain();
+    }
+    await route.fulfill({ response });
+  });
+  const { id } = await create({ taskType: 'meanwhile', documentId: 'meanwhile' });
+  const { lease } = await claim('meanwhile');
+  await held;
+  const told = page.evaluate((of) => new Promise((resolve) => {
+    const source = new EventSource('/api/events?types=state&paceMs=500');
+    source.addEventListener('state', (event) => JSON.parse(event.data).taskId === of && JSON.parse(event.data).state === 'COMPLETED' && (source.close(), resolve()));
+    source.onopen = () => { window.listens = true; };
+  }), id);
+  await page.waitForFunction(() => window.listens);
+  await api('POST', `/api/tasks/${id}/complete`, { lease });
+  await told;
+  answer();
+  answer = undefined;
+  await again;
+  await row(page, 'meanwhile').waitFor({ state: 'detached' });
+});
+
 test('the list is live, and rows stay while somebody works in it', async () => {
   const page = await openPage();
   const [one] = await create([{ taskType: 'live-one', queue: 'live' }, { taskType: 'live-two', queue: 'live' }]);

@@ -17,7 +17,9 @@ const PACE_MS = 500;
 let source = null;
 let asked = null; // {path, kinds, happened, refresh}
 let timer = 0;    // to connect again
-let due = 0;      // the refresh that is under way
+let due = 0;      // the refresh that is to come or under way
+let running = false; // it is under way: what happens now it may have missed
+let again = false;   // ... and something did
 let lastRefresh = 0;
 let acted = false; // something was done here: lists show it even while one works in them
 
@@ -55,10 +57,12 @@ async function watchHealth() {
 
 function refreshSoon() {
   if (due !== 0 || asked === null) {
+    again = again || running;
     return;
   }
   due = setTimeout(async () => {
     const mine = asked;
+    running = true;
     lastRefresh = performance.now();
     try {
       const force = acted;
@@ -68,6 +72,11 @@ function refreshSoon() {
       // Said by the page where it matters; the next event asks again.
     } finally {
       due = 0;
+      running = false;
+      if (again) {
+        again = false;
+        refreshSoon();
+      }
     }
   }, Math.max(50, REFRESH_EVERY_MS - (performance.now() - lastRefresh)));
 }
