@@ -313,6 +313,24 @@ TEST(who_takes_a_queue_for_open_commits_only_while_it_is)
     }
 }
 
+TEST(who_takes_many_queues_for_open_is_told_when_it_asks)
+{
+    SCOPED(pair_fini) struct pair p;
+    struct err err = ERR_INIT;
+    struct store_room *rooms = NULL;
+    size_t count = 0, taken = 0;
+    pair_init(&p);
+    const struct str name = STR("q");
+    save_queue(&p, &(struct store_queue){.name = name, .paused = true});
+    SCOPED(tx_close) struct tx *tx = pair_begin(p.other);
+    while (tx_expect_open(tx, &name, 1)) {
+        CHECK(++taken < 100);
+    }
+    CHECK(taken > 0);
+    CHECK(!tx_rooms(tx, &name, 1, p.b.now_ms, &p.b.arena, &rooms, &count, &err));
+    CHECK_EQ(err.kind, ERR_CONFLICT);
+}
+
 TEST(a_rate_is_shared_and_its_bucket_fills_again)
 {
     SCOPED(pair_fini) struct pair p;

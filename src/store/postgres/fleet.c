@@ -12,6 +12,8 @@
 #include "store/postgres/postgres.h"
 #include "store/rate.h"
 
+#define EXPECTED_MAX (TX_PENDING_MAX / 2) /* the rest is for what the batch writes */
+
 /* ---- Limits ---- */
 
 /* What is in the bucket is what may start: it is full at first, and no clock of another node
@@ -80,13 +82,14 @@ bool pg_rooms(struct tx *base, const struct str *names, size_t names_count, int6
     return true;
 }
 
-/* A transaction that makes a trip before its commit can ask with it. */
+/* A transaction that makes a trip before its commit can ask with it, and one that expects much has
+ * to make one: whoever asks is told if it was wrong. */
 bool pg_expect_open(struct tx *base, const struct str *names, size_t count)
 {
     struct pg_tx *tx = PG_TX(base);
     struct args args;
     struct err err = ERR_INIT;
-    if (tx->begun || tx->store->careful) {
+    if (tx->begun || tx->store->careful || tx->pending_count >= EXPECTED_MAX) {
         return false;
     }
     args_init(&args, false);
